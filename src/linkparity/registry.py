@@ -1,0 +1,42 @@
+"""A table of names whose error suggests the nearest one."""
+
+from difflib import get_close_matches
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """A hint such as ``did you mean 'dot-product'?``, or nothing when no name is near.
+
+    >>> nearest("dotproduct", ["cne", "dot-product"])
+    "; did you mean 'dot-product'?"
+    """
+    close = get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ";"
+
+
+class Registry(dict[str, T]):
+    """A dict from public names to things of one kind.
+
+    >>> Registry("model", {"cne": 1, "gae": 2})["cen"]
+    Traceback (most recent call last):
+    ...
+    linkparity.registry.UnknownName: unknown model 'cen'; did you mean 'cne'? known: cne, gae
+    """
+
+    def __init__(self, kind: str, entries: dict[str, T]) -> None:
+        super().__init__(entries)
+        self.kind = kind
+
+    def __missing__(self, name: object) -> T:
+        known = sorted(self)
+        hint = nearest(str(name), known)
+        raise UnknownName(f"unknown {self.kind} {name!r}{hint} known: {', '.join(known)}")
+
+
+class UnknownName(KeyError, ValueError):
+    """A name that is in no table; reads as one plain sentence."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
