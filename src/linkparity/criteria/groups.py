@@ -11,22 +11,47 @@ NONE = -1
 
 @dataclass(frozen=True)
 class GroupCells:
-    """Which group cell each pair lies in.
+    """The numbered group pairs, and how to find the number of a pair.
 
     Attributes:
-        code: ``(P,)`` int64, −1 where no group is known.
         key: ``(G, 2)`` group at either end of each cell, −1 for none; ``(G, 1)`` for instances.
         names: G names, such as ``"0-1"``.
+        groups: ``(P, 2)`` or ``(P,)`` integers, as they were given.
+        size: S, the largest group + 1.
+        directed: whether (0, 1) and (1, 0) are two cells.
     """
 
-    code: Tensor
     key: np.ndarray
     names: tuple[str, ...]
+    groups: Tensor
+    size: int
+    directed: bool
+
+    def __len__(self) -> int:
+        return len(self.names)
 
     @property
     def paired(self) -> bool:
-        """Whether each row had a group at both ends to give, not one group per instance."""
-        return self.key.shape[1] == 2
+        """Whether the groups came as ``(P, 2)``, not as one group per instance."""
+        return self.groups.ndim == 2
+
+    @property
+    def code(self) -> Tensor:
+        """``(P,)`` int64: the cell of every pair, −1 where no group is known."""
+        return self.code_of(slice(None))
+
+    def code_of(self, part: slice) -> Tensor:
+        """The cells of a slice of the pairs, so that 10⁸ pairs need no large intermediate."""
+        group = self.groups[part].long()
+        if not self.paired:
+            return group
+        low, high = group.min(dim=1).values, group.max(dim=1).values
+        if self.directed:
+            code = group[:, 0] * self.size + group[:, 1]
+        else:
+            code = low * (2 * self.size - low - 1) // 2 + high
+        alone = high + (len(self.key) - self.size)
+        return torch.where(low == NONE, torch.where(high == NONE, NONE, alone), code)
 
 
 def code_groups(groups: object, directed: bool = False) -> GroupCells:
@@ -43,22 +68,20 @@ def code_groups(groups: object, directed: bool = False) -> GroupCells:
     size = int(group.max()) + 1 if group.numel() else 0
     if group.ndim == 1:
         key = np.arange(size)[:, None]
-        return GroupCells(group, key, tuple(str(g) for g in range(size)))
-    first, second = group[:, 0], group[:, 1]
-    code, key = _ordered(first, second, size) if directed else _unordered(first, second, size)
-    lone = (first == NONE) ^ (second == NONE)
+        return GroupCells(key, tuple(str(g) for g in range(size)), group, size, directed)
+    known = group >= 0
+    both, lone = known[:, 0] & known[:, 1], known[:, 0] ^ known[:, 1]
+    key = np.empty((0, 2), dtype=np.int64)
+    if both.any() or not lone.any():
+        key = _ordered(size) if directed else _unordered(size)
     if lone.any():
-        if not ((first != NONE) & (second != NONE)).any():
-            key = key[:0]
-        code = torch.where(lone, torch.maximum(first, second) + len(key), code)
         alone = np.stack([np.arange(size), np.full(size, NONE)], axis=1)
         key = np.concatenate([key, alone])
-    code = torch.where((first == NONE) & (second == NONE), NONE, code)
-    return GroupCells(code, key, tuple(_name(a, b) for a, b in key))
+    return GroupCells(key, tuple(_name(a, b) for a, b in key), group, size, directed)
 
 
 def check_groups(groups: object) -> Tensor:
-    """``groups`` as an int64 tensor ``(P,)`` or ``(P, 2)`` of numbers ≥ −1, or a sentence."""
+    """``groups`` as an integer tensor ``(P,)`` or ``(P, 2)`` of numbers ≥ −1, or a sentence."""
     group = torch.as_tensor(groups)
     if group.is_floating_point() or group.is_complex():
         raise ValueError(
@@ -69,7 +92,6 @@ def check_groups(groups: object) -> Tensor:
             f"groups must have the shape (P,) or (P, 2), got {tuple(group.shape)}; "
             "give one group per instance, or the two groups of each pair"
         )
-    group = group.long()
     if group.numel() and int(group.min()) < NONE:
         raise ValueError(
             f"groups must be −1 (none) or 0, 1, 2 …, got {int(group.min())}; "
@@ -78,15 +100,30 @@ def check_groups(groups: object) -> Tensor:
     return group
 
 
-def _unordered(first: Tensor, second: Tensor, size: int) -> tuple[Tensor, np.ndarray]:
-    low, high = torch.minimum(first, second), torch.maximum(first, second)
-    code = low * (2 * size - low - 1) // 2 + high
-    return code, np.stack(np.triu_indices(size), axis=1)
+def cross(attributes: dict[str, Tensor]) -> Tensor:
+    """One group per combination of several attributes' groups; −1 where any of them is −1.
+
+    >>> cross({"sex": torch.tensor([0, 1, -1]), "age": torch.tensor([2, 0, 1])})
+    tensor([ 2,  3, -1])
+    """
+    crossed = None
+    for group in attributes.values():
+        size = int(group.max()) + 1 if group.numel() else 0
+        if crossed is None:
+            crossed = group.long()
+        else:
+            none = (crossed == NONE) | (group == NONE)
+            crossed = torch.where(none, NONE, crossed * size + group.long())
+    assert crossed is not None
+    return crossed
 
 
-def _ordered(first: Tensor, second: Tensor, size: int) -> tuple[Tensor, np.ndarray]:
-    key = np.stack(np.divmod(np.arange(size * size), max(size, 1)), axis=1)
-    return first * size + second, key
+def _unordered(size: int) -> np.ndarray:
+    return np.stack(np.triu_indices(size), axis=1)
+
+
+def _ordered(size: int) -> np.ndarray:
+    return np.stack(np.divmod(np.arange(size * size), max(size, 1)), axis=1)
 
 
 def _name(first: int, second: int) -> str:

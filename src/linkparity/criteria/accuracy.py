@@ -1,0 +1,28 @@
+"""Accuracy equality: the same expected accuracy for every pair of groups."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from linkparity.criteria.criterion import Criterion, Layout, by_label
+from linkparity.criteria.groups import NONE, GroupCells
+
+
+class AccuracyEquality(Criterion):
+    """Per group pair, the mean of ``p`` over links and of ``1 − p`` over other pairs."""
+
+    name = "accuracy"
+    needs_labels = True
+    #: +1 counts agreement with the label, −1 disagreement.
+    sign = 1.0
+
+    def layout(self, groups: GroupCells) -> Layout:
+        """One row per group pair over its two cells, of opposite signs."""
+        names, key = by_label(groups)
+        own = np.eye(len(groups))
+        matrix = self.sign * np.hstack([-own, own])
+        return Layout(names, key, matrix, groups.names, np.zeros(len(groups), dtype=np.int64))
+
+    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+        """The group cell, shifted for links."""
+        return torch.where(code == NONE, NONE, code + len(groups) * label)

@@ -1,0 +1,291 @@
+"""Cells: which pairs a criterion treats alike, sorted once and used for any logits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from linkparity.criteria.criterion import Criterion, Layout
+from linkparity.criteria.custom import Custom
+from linkparity.criteria.groups import NONE, GroupCells, check_groups, code_groups, cross
+from linkparity.criteria.table import CRITERIA
+
+CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Pairs sorted into the cells of a criterion. Holds nothing derived from logits.
+
+    Attributes:
+        criterion: what the cells were made for.
+        layout: names, keys and constraints of the M cells.
+        code: ``(P,)`` cell of each pair in the smallest integer type, −1 unconstrained.
+        order: positions of the constrained pairs, cell by cell; None when they stand so already.
+        start: ``(M + 1,)`` where each cell begins in that order.
+        weight: weights of the constrained pairs in that order; None when all are 1.
+        mass: ``(M,)`` total weight of each cell.
+        label_mass: ``(M,)`` total weight of each cell's links, where labels were given.
+    """
+
+    criterion: Criterion
+    layout: Layout
+    code: Tensor
+    order: Tensor | None
+    start: np.ndarray
+    weight: Tensor | None
+    mass: np.ndarray
+    label_mass: np.ndarray | None
+
+    @classmethod
+    def prepare(
+        cls,
+        groups: object = None,
+        criterion: str | Criterion = "dp",
+        labels: object = None,
+        weight: object = None,
+        *,
+        directed: bool = False,
+        combine: str | None = None,
+    ) -> "Cells":
+        """Sort pairs into cells once, for many projections of the same pairs.
+
+        Args:
+            groups: ``(P, 2)`` or ``(P,)`` integers, −1 for none, or a dict of them by attribute.
+            criterion: a name of the table, or a :class:`Criterion` such as ``Custom(cells, A, b)``.
+            labels: ``(P,)`` 0/1, where the criterion or the target asks for them.
+            weight: ``(P,)`` non-negative weights; 1 each by default.
+            directed: tell (0, 1) from (1, 0).
+            combine: with several attributes, ``"cross"`` or ``"each"``.
+        """
+        chosen = CRITERIA[criterion] if isinstance(criterion, str) else criterion
+        parts = _parts(groups, chosen, directed, combine)
+        count = len(next(iter(parts.values())).groups)
+        label = _check_labels(labels, count, chosen)
+        weights = _check_weight(weight, count)
+        layout, code, sizes = _assign(parts, chosen, label, count)
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        order = _sort(code, start)
+        sorted_weight = weights if weights is None or order is None else weights[order]
+        cells = cls(chosen, layout, code, order, start, sorted_weight, sizes.astype(float), None)
+        if sorted_weight is not None:
+            cells = replace(cells, mass=cells.sum(sorted_weight))
+        if label is not None and chosen.data_target:
+            linked = label if order is None else label[order]
+            linked = linked if sorted_weight is None else linked * sorted_weight
+            cells = replace(cells, label_mass=cells.sum(linked))
+        return cells
+
+    @property
+    def cell(self) -> Tensor:
+        """``(P,)`` int64: the cell of each pair, −1 unconstrained."""
+        return self.code.long()
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """Names of cells, or of constraints over several attributes, that no weight falls into."""
+        layout = self.layout
+        names, mass = layout.names, self.mass
+        if layout.overlapping:
+            names, mass = layout.rows, np.abs(layout.matrix) @ self.mass
+        return tuple(name for name, weight in zip(names, mass, strict=True) if weight == 0)
+
+    @property
+    def total(self) -> float:
+        """Total weight of the constrained pairs."""
+        return float(self.mass.sum())
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    def to(self, device: torch.device) -> "Cells":
+        """The same cells on another device."""
+        if self.code.device == device:
+            return self
+        move = {
+            name: value.to(device)
+            for name in ("code", "order", "weight")
+            if (value := getattr(self, name)) is not None
+        }
+        return replace(self, **move)
+
+    def sum(self, values: Tensor) -> np.ndarray:
+        """``(M,)`` float64 sums of values that stand in the sorted order."""
+        bounds = zip(self.start[:-1], self.start[1:], strict=True)
+        return np.array([float(values[a:b].sum(dtype=torch.float64)) for a, b in bounds])
+
+
+def _parts(
+    groups: object, criterion: Criterion, directed: bool, combine: str | None
+) -> dict[str, GroupCells]:
+    if isinstance(criterion, Custom):
+        return {"": code_groups(criterion.cells)}
+    if groups is None:
+        raise ValueError(f"{criterion.name}: groups are missing; give (P,) or (P, 2) integers")
+    if not isinstance(groups, Mapping):
+        return {"": code_groups(groups, directed)}
+    if not groups:
+        raise ValueError("groups must name at least one attribute, got an empty dict")
+    checked = {str(name): check_groups(group) for name, group in groups.items()}
+    if len({tuple(group.shape) for group in checked.values()}) > 1:
+        shapes = ", ".join(f"{n} {tuple(g.shape)}" for n, g in checked.items())
+        raise ValueError(f"groups of all attributes must have one shape, got {shapes}")
+    if len(checked) == 1 or combine == "cross":
+        return {"": code_groups(cross(checked), directed)}
+    if combine != "each":
+        raise ValueError(
+            f"combine must be 'cross' or 'each' with {len(checked)} attributes, got {combine!r}; "
+            "'cross' makes one group per combination, 'each' constrains every attribute on its own"
+        )
+    return {name: code_groups(group, directed) for name, group in checked.items()}
+
+
+def _check_labels(labels: object, count: int, criterion: Criterion) -> Tensor | None:
+    if labels is None:
+        if criterion.needs_labels:
+            raise ValueError(f"{criterion.name}: labels are missing; give (P,) zeros and ones")
+        return None
+    label = torch.as_tensor(labels)
+    if label.shape != (count,):
+        raise ValueError(f"labels must have the shape ({count},), got {tuple(label.shape)}")
+    wrong = (label != 0) & (label != 1)
+    if wrong.any():
+        where = int(wrong.nonzero()[0])
+        raise ValueError(
+            f"labels must be 0 or 1, got {label[where].item():g} at position {where}; "
+            "use 1 for a link and 0 for a pair without one"
+        )
+    return label
+
+
+def _check_weight(weight: object, count: int) -> Tensor | None:
+    if weight is None:
+        return None
+    weights = torch.as_tensor(weight)
+    if not weights.is_floating_point():
+        weights = weights.to(torch.get_default_dtype())
+    if weights.shape != (count,):
+        raise ValueError(f"weight must have the shape ({count},), got {tuple(weights.shape)}")
+    good = (weights >= 0) & (weights < torch.inf)
+    if not good.all():
+        where = int((~good).nonzero()[0])
+        raise ValueError(
+            f"weight must be finite and not negative, got {weights[where].item():g} "
+            f"at position {where}; use 0 to leave a pair out"
+        )
+    return weights.detach()
+
+
+def _assign(
+    parts: dict[str, GroupCells], criterion: Criterion, label: Tensor | None, count: int
+) -> tuple[Layout, Tensor, np.ndarray]:
+    """Layout, cell of each pair and number of pairs per cell, in chunks of pairs."""
+    layouts = [criterion.layout(groups) for groups in parts.values()]
+    radix = [len(layout.names) + 1 for layout in layouts]
+    several = len(layouts) > 1
+    size = int(np.prod(radix)) if several else radix[0] - 1
+    device = next(iter(parts.values())).groups.device
+    code = torch.empty(count, dtype=_smallest(size), device=device)
+    sizes = torch.zeros(size + 1, dtype=torch.int64, device=device)
+    for low in range(0, count, CHUNK):
+        part = slice(low, low + CHUNK)
+        known = torch.zeros(()) if label is None else label[part].long().to(device)
+        joint = torch.zeros((), dtype=torch.int64, device=device)
+        for groups, base in zip(parts.values(), radix, strict=True):
+            joint = joint * base + criterion.assign(groups.code_of(part), known, groups) + 1
+        code[part] = joint - 1
+        sizes += torch.bincount(joint, minlength=size + 1)
+    counts = sizes[1:].cpu().numpy()
+    if not several:
+        return layouts[0], code, counts
+    return _overlap(list(parts), layouts, code, counts)
+
+
+def _overlap(
+    names: list[str], layouts: list[Layout], code: Tensor, counts: np.ndarray
+) -> tuple[Layout, Tensor, np.ndarray]:
+    """Several layouts at once: a cell per combination that occurs, the rows of every layout."""
+    used = np.flatnonzero(counts)
+    number = np.full(len(counts) + 1, NONE)
+    number[used] = np.arange(len(used))
+    table = torch.as_tensor(number, dtype=code.dtype, device=code.device)
+    for low in range(0, len(code), CHUNK):
+        part = slice(low, low + CHUNK)
+        code[part] = table[code[part].long()]
+    digits = np.array(np.unravel_index(used + 1, [len(layout.names) + 1 for layout in layouts])) - 1
+    matrix = [
+        np.hstack([layout.matrix, np.zeros((len(layout.matrix), 1))])[:, digit]
+        for layout, digit in zip(layouts, digits, strict=True)
+    ]
+    single = all(layout.blocks == (None,) for layout in layouts)
+    blocks = tuple(
+        name if single else (name, block)
+        for name, layout in zip(names, layouts, strict=True)
+        for block in layout.blocks
+    )
+    shift = np.cumsum([0] + [len(layout.blocks) for layout in layouts])
+    joint = Layout(
+        names=tuple(_joint_name(names, layouts, digit) for digit in digits.T),
+        key=_joint_key(layouts, digits),
+        matrix=np.vstack(matrix),
+        rows=tuple(
+            f"{n}: {r}" for n, layout in zip(names, layouts, strict=True) for r in layout.rows
+        ),
+        block=np.concatenate(
+            [layout.block + k for layout, k in zip(layouts, shift[:-1], strict=True)]
+        ),
+        blocks=blocks,
+        overlapping=True,
+    )
+    return joint, code, counts[used]
+
+
+def _joint_name(names: list[str], layouts: list[Layout], digit: np.ndarray) -> str:
+    return ", ".join(
+        f"{name} {layout.names[d] if d != NONE else 'none'}"
+        for name, layout, d in zip(names, layouts, digit, strict=True)
+    )
+
+
+def _joint_key(layouts: list[Layout], digits: np.ndarray) -> np.ndarray:
+    keys = [
+        np.vstack([layout.key, np.full((1, layout.key.shape[1]), -2)])[digit]
+        for layout, digit in zip(layouts, digits, strict=True)
+    ]
+    return np.hstack(keys)
+
+
+def _smallest(size: int) -> torch.dtype:
+    for dtype in (torch.int8, torch.int16, torch.int32):
+        if size < torch.iinfo(dtype).max:
+            return dtype
+    return torch.int64
+
+
+def _sort(code: Tensor, start: np.ndarray) -> Tensor | None:
+    """Positions of the constrained pairs, cell by cell: a counting sort in chunks."""
+    count = len(code)
+    if start[-1] == count and bool((code[1:] >= code[:-1]).all()):
+        return None
+    wide = torch.int32 if count < 2**31 else torch.int64
+    order = torch.empty(int(start[-1]), dtype=wide, device=code.device)
+    fill = torch.as_tensor(start[:-1], device=code.device).clone()
+    size = len(fill)
+    for low in range(0, count, CHUNK):
+        part = code[low : low + CHUNK]
+        local = _argsort(part)
+        cell = part[local].long()
+        local, cell = local[cell != NONE], cell[cell != NONE]
+        sizes = torch.bincount(cell, minlength=size)
+        begin = fill - (sizes.cumsum(0) - sizes)
+        order[begin[cell] + torch.arange(len(cell), device=code.device)] = (local + low).to(wide)
+        fill += sizes
+    return order
+
+
+def _argsort(part: Tensor) -> Tensor:
+    if part.device.type == "cpu":  # numpy sorts small integers by radix
+        return torch.from_numpy(np.argsort(part.numpy(), kind="stable"))
+    return torch.argsort(part, stable=True)

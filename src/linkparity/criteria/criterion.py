@@ -1,0 +1,70 @@
+"""What a criterion is: cells, and the small matrix of constraints on them."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from linkparity.criteria.groups import GroupCells
+
+
+@dataclass(frozen=True)
+class Layout:
+    r"""M cells and C constraints, the same for any data.
+
+    .. math:: \sum_m A_{cm} S_m + \sum_{m: A_{cm} < 0} |A_{cm}| W_m = d_{block(c)} \sum_m |A_{cm}| W_m
+
+    with :math:`S_m` a cell's sum of probabilities and :math:`W_m` its weight: a constraint is about
+    the mean of ``p`` where A is positive and of ``1 − p`` where it is negative.
+
+    Attributes:
+        names: M names of cells.
+        key: ``(M, K)`` integers that tell a cell from any other, also in another batch.
+        matrix: ``(C, M)``, the A above.
+        rows: C names of constraints.
+        block: ``(C,)`` which target a constraint has.
+        blocks: a key per target; one ``None`` where there is a single target.
+        overlapping: whether a pair may stand under several constraints, one per attribute.
+        right: ``(C,)`` the right sides ``b`` of ``A S = b`` where they are given, else None.
+    """
+
+    names: tuple[str, ...]
+    key: np.ndarray
+    matrix: np.ndarray
+    rows: tuple[str, ...]
+    block: np.ndarray
+    blocks: tuple[Hashable, ...] = (None,)
+    overlapping: bool = False
+    right: np.ndarray | None = None
+
+
+class Criterion:
+    """A statistical criterion of parity: where a pair belongs, and what is asked of the cells."""
+
+    name: str
+    #: Whether :meth:`assign` looks at the labels.
+    needs_labels = False
+    #: Whether the mean of the labels makes sense as a target.
+    data_target = False
+
+    def layout(self, groups: GroupCells) -> Layout:
+        """Cells and constraints for these groups."""
+        raise NotImplementedError
+
+    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+        """``(P,)`` cell of each pair from its group cell and label; −1 is unconstrained."""
+        raise NotImplementedError
+
+
+def one_mean_per_cell(names: tuple[str, ...], key: np.ndarray) -> Layout:
+    """Every cell is a constraint of its own, all with the same target."""
+    count = len(names)
+    return Layout(names, key, np.eye(count), names, np.zeros(count, dtype=np.int64))
+
+
+def by_label(groups: GroupCells) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names and keys of the cells (label 0, every group cell), (label 1, every group cell)."""
+    names = tuple(f"{name}, label {label}" for label in (0, 1) for name in groups.names)
+    label = np.repeat([0, 1], len(groups))[:, None]
+    return names, np.hstack([np.tile(groups.key, (2, 1)), label])

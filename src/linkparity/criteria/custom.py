@@ -1,0 +1,63 @@
+"""Any linear criterion: the user's own cells, matrix and right side."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from linkparity.criteria.criterion import Criterion, Layout
+from linkparity.criteria.groups import NONE, GroupCells
+
+
+class Custom(Criterion):
+    r"""Constraints :math:`\sum_k w_k A_{c, cell(k)} p_k = b_c`.
+
+    Args:
+        cells: ``(P,)`` integers below M, −1 for unconstrained pairs.
+        A: ``(C, M)`` one row per constraint.
+        b: ``(C,)`` right sides.
+
+    >>> two_means = Custom([0, 0, 1, 1], A=[[1.0, 0.0], [0.0, 1.0]], b=[0.5, 1.5])
+    """
+
+    name = "custom"
+
+    def __init__(self, cells: object, A: object, b: object) -> None:
+        self.cells = torch.as_tensor(cells)
+        self.matrix = np.asarray(A, dtype=np.float64)
+        self.right = np.asarray(b, dtype=np.float64)
+        if self.matrix.ndim != 2 or self.right.shape != self.matrix.shape[:1]:
+            raise ValueError(
+                f"Custom: A must be (C, M) and b (C,), got {self.matrix.shape} and "
+                f"{self.right.shape}; give one row of A and one number in b per constraint"
+            )
+        if not (np.isfinite(self.matrix).all() and np.isfinite(self.right).all()):
+            raise ValueError("Custom: A and b must be finite; replace NaN and infinite entries")
+        if self.cells.ndim != 1 or self.cells.is_floating_point():
+            raise ValueError(
+                f"Custom: cells must be (P,) integers, got {tuple(self.cells.shape)} "
+                f"{self.cells.dtype}; give the number of its cell, or −1, for every pair"
+            )
+        count = self.matrix.shape[1]
+        if len(self.cells) and not NONE <= int(self.cells.min()) <= int(self.cells.max()) < count:
+            raise ValueError(
+                f"Custom: cells must lie between −1 and {count - 1} (A has {count} columns), "
+                f"got {int(self.cells.min())} to {int(self.cells.max())}"
+            )
+
+    def layout(self, groups: GroupCells) -> Layout:
+        """The user's matrix; every row has its own target."""
+        constraints, count = self.matrix.shape
+        rows = tuple(f"row {c}" for c in range(constraints))
+        return Layout(
+            names=tuple(str(m) for m in range(count)),
+            key=np.arange(count)[:, None],
+            matrix=self.matrix,
+            rows=rows,
+            block=np.arange(constraints),
+            blocks=tuple(range(constraints)),
+            right=self.right,
+        )
+
+    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+        """The user's cells, which stand in for the groups."""
+        return code

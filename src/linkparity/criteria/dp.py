@@ -1,0 +1,21 @@
+"""Demographic parity: the same mean prediction for every pair of groups."""
+
+from torch import Tensor
+
+from linkparity.criteria.criterion import Criterion, Layout, one_mean_per_cell
+from linkparity.criteria.groups import GroupCells
+
+
+class DemographicParity(Criterion):
+    """One cell per unordered pair of groups."""
+
+    name = "dp"
+    data_target = True
+
+    def layout(self, groups: GroupCells) -> Layout:
+        """One mean per group pair."""
+        return one_mean_per_cell(groups.names, groups.key)
+
+    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+        """The group cell itself."""
+        return code

@@ -1,0 +1,22 @@
+"""Equal opportunity: the same mean prediction for every pair of groups, over existing links."""
+
+import torch
+from torch import Tensor
+
+from linkparity.criteria.criterion import Criterion, Layout, one_mean_per_cell
+from linkparity.criteria.groups import NONE, GroupCells
+
+
+class EqualOpportunity(Criterion):
+    """Demographic parity of the links; other pairs are unconstrained."""
+
+    name = "eo"
+    needs_labels = True
+
+    def layout(self, groups: GroupCells) -> Layout:
+        """One mean per group pair."""
+        return one_mean_per_cell(groups.names, groups.key)
+
+    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+        """The group cell of a link, none for any other pair."""
+        return torch.where(label == 1, code, NONE)

@@ -1,0 +1,25 @@
+"""Equalized odds: the same mean prediction for every pair of groups, links and others apart."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from linkparity.criteria.criterion import Criterion, Layout, by_label
+from linkparity.criteria.groups import NONE, GroupCells
+
+
+class EqualizedOdds(Criterion):
+    """One cell per label and group pair, one target per label."""
+
+    name = "equalized-odds"
+    needs_labels = True
+
+    def layout(self, groups: GroupCells) -> Layout:
+        """One mean per label and group pair; the target is shared within a label."""
+        names, key = by_label(groups)
+        block = np.repeat([0, 1], len(groups))
+        return Layout(names, key, np.eye(len(names)), names, block, blocks=(0, 1))
+
+    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+        """The group cell, shifted for links."""
+        return torch.where(code == NONE, NONE, code + len(groups) * label)

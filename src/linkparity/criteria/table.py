@@ -1,0 +1,22 @@
+"""The criteria by name: one line each."""
+
+from linkparity.criteria.accuracy import AccuracyEquality
+from linkparity.criteria.churn import ChurnEquality
+from linkparity.criteria.criterion import Criterion
+from linkparity.criteria.dp import DemographicParity
+from linkparity.criteria.eo import EqualOpportunity
+from linkparity.criteria.equalized_odds import EqualizedOdds
+from linkparity.criteria.weak_dp import WeakParity
+from linkparity.registry import Registry
+
+CRITERIA: Registry[Criterion] = Registry(
+    "criterion",
+    {
+        "dp": DemographicParity(),
+        "eo": EqualOpportunity(),
+        "weak-dp": WeakParity(),
+        "equalized-odds": EqualizedOdds(),
+        "accuracy": AccuracyEquality(),
+        "churn": ChurnEquality(),
+    },
+)

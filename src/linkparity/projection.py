@@ -1,0 +1,279 @@
+r"""The I-projection of a link model onto the models at parity: section 3.3 of the paper.
+
+.. math:: h_F = \arg\min_{p} \mathrm{KL}(p \,\|\, h) \quad \text{such that} \quad
+          \sum_k w_k a_{ck} p_k = b_c \;\; \forall c, \qquad
+          h_{F,k} = \sigma(x_k + t_{m(k)}), \quad t = A^\top\lambda
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.special import expit
+from torch import Tensor
+
+from linkparity.criteria import Cells, Criterion
+from linkparity.criteria.subsample import subsample
+from linkparity.solver import NotConverged, Problem, Solution, solve
+from linkparity.sums import ScatteredSums, SlicedSums, Sums, tensor_sums
+from linkparity.targets import Target, read_target, with_goal
+
+#: Default accuracy on the logit scale, by the type that the sums are computed in.
+TOL = {torch.float64: 1e-10, torch.float32: 1e-7}
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """The closest model at parity, as one tilt per cell.
+
+    Attributes:
+        tilt: ``(M,)``; 0 for a cell without pairs.
+        kl: 0-d, weighted sum of KL(h_F ‖ h) in nats; carries the gradient w (h − h_F).
+        target: the mean that the constraints ask for; a dict by label or attribute if several.
+        residual: largest distance of a constrained mean from its target.
+        steps: steps of the solver.
+        cells: which pair lies in which cell.
+        given: ``(P,)`` the logits that were projected, detached.
+    """
+
+    tilt: Tensor
+    kl: Tensor
+    target: float | dict[Hashable, float]
+    residual: float
+    steps: int
+    cells: Cells
+    given: Tensor
+
+    @cached_property
+    def logits(self) -> Tensor:
+        """``(P,)`` detached logits of h_F: each logit plus the tilt of its cell."""
+        tilt = torch.cat([self.tilt, self.tilt.new_zeros(1)])
+        return self.given + tilt[self.cells.code.int()]
+
+    @property
+    def cell(self) -> Tensor:
+        """``(P,)`` cell of each pair, −1 unconstrained."""
+        return self.cells.cell
+
+    @property
+    def cell_names(self) -> tuple[str, ...]:
+        """M names, such as ``"0-1"`` for a pair of groups."""
+        return self.cells.layout.names
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """Names of the cells without a pair."""
+        return self.cells.empty
+
+
+def i_project(
+    logits: object,
+    groups: object = None,
+    criterion: str | Criterion = "dp",
+    labels: object = None,
+    weight: object = None,
+    target: object = "model",
+    *,
+    cells: Cells | None = None,
+    tolerance: float = 0.0,
+    tol: float | None = None,
+    start: object = None,
+    directed: bool = False,
+    combine: str | None = None,
+    sample_size: int | None = None,
+    through_target: bool = False,
+    generator: torch.Generator | None = None,
+) -> Projection:
+    r"""Find the closest model that satisfies a criterion of parity.
+
+    .. math:: \min_p \sum_k w_k \mathrm{KL}(p_k \,\|\, \sigma(x_k)) \quad \text{such that every
+              constrained mean equals its target}
+
+    Args:
+        logits: ``(P,)`` finite logits; ``kl`` is differentiable in them.
+        groups: ``(P, 2)`` groups at the ends of each pair, or ``(P,)`` one per instance; −1 is none.
+            A dict of them by attribute for several attributes.
+        criterion: ``dp``, ``eo``, ``weak-dp``, ``equalized-odds``, ``accuracy``, ``churn``, or
+            ``criteria.Custom(cells, A, b)``.
+        labels: ``(P,)`` 0/1; for ``churn`` the decisions of the baseline.
+        weight: ``(P,)`` non-negative; 1 by default.
+        target: ``"model"`` (the model's own mean, held fixed), ``"data"`` (the labels' mean),
+            ``"free"`` (whatever common mean is nearest), a number in (0, 1), or a pair of numbers
+            for ``equalized-odds``, label 0 first.
+        cells: from :meth:`Cells.prepare`, in place of groups, criterion, labels and weight.
+        tolerance: how far a mean may stay from the target.
+        tol: accuracy of the solver on the logit scale; 1e-10, or 1e-7 for many float32 logits.
+        start: ``(M,)`` tilts to start from.
+        directed: tell the pair of groups (0, 1) from (1, 0).
+        combine: several attributes ``"cross"``-ed, or ``"each"`` on its own.
+        sample_size: fit the tilts on about so many pairs, at least one of each cell. The residual
+            is then that of all pairs, unchecked, and ``kl`` a lower bound.
+        through_target: let the gradient of ``kl`` include the path through the model's own mean.
+        generator: source of randomness for the sample.
+
+    Raises:
+        Infeasible: when no model satisfies the constraints.
+        NotConverged: when the solver did not reach ``tol``.
+
+    >>> p = i_project(torch.tensor([2.0, 0.0, -1.0]), groups=[0, 1, 2], target=0.5)
+    >>> p.tilt
+    tensor([-2.,  0.,  1.])
+    """
+    x, bound = _check_logits(logits)
+    if cells is None:
+        cells = Cells.prepare(groups, criterion, labels, weight, directed=directed, combine=combine)
+    elif not (groups is None and labels is None and weight is None):
+        raise ValueError("i_project: give either cells, or groups, labels and weight; not both")
+    if len(cells) != len(x):
+        raise ValueError(
+            f"i_project: {len(x)} logits do not fit groups of {len(cells)} pairs; give one per pair"
+        )
+    cells = cells.to(x.device)
+    asked = _Asked(read_target(target, cells), _check_tolerance(tolerance), tol, bound)
+    part = None if sample_size is None else subsample(cells, sample_size, generator)
+    first = _check_start(start, cells)
+    plain = x.detach()
+    if cells.total == 0:
+        kl = _WithGradient.apply(x, x.new_zeros(()), torch.zeros_like(plain))
+        return Projection(plain.new_zeros(len(first)), kl, float("nan"), 0.0, 0, cells, plain)
+    problem, solution, source = _fit(plain, cells, asked, part, first)
+    now = source(solution.tilt)
+    lack = problem.lack(now, solution.multiplier)
+    value = float(source.divergence(solution.tilt).sum() + solution.multiplier @ lack)
+    kl = torch.tensor(value, dtype=x.dtype, device=x.device)
+    if x.requires_grad and torch.is_grad_enabled():
+        through = through_target and asked.target == "model"
+        kl = _WithGradient.apply(x, kl, _gradient(source, problem, solution, cells, x, through))
+    tilt = torch.as_tensor(solution.tilt, dtype=x.dtype, device=x.device)
+    targets, residual = _outcome(problem, now, cells)
+    return Projection(tilt, kl, targets, residual, solution.steps, cells, plain)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the caller asked of the projection."""
+
+    target: Target
+    slack: float
+    tol: float | None
+    bound: float
+
+
+Source = SlicedSums | ScatteredSums
+
+
+def _fit(
+    x: Tensor, cells: Cells, asked: _Asked, part: Cells | None, start: np.ndarray
+) -> tuple[Problem, Solution, Source]:
+    """Solve in the logits' own type; in float64 where that proves too coarse."""
+    layout = cells.layout
+    rows = np.flatnonzero(np.abs(layout.matrix) @ cells.mass > 0)
+    names = tuple(layout.rows[r] for r in rows)
+    free = Problem(
+        layout.matrix[rows], cells.mass, None, layout.block[rows], asked.slack, names
+    )
+    zero = np.zeros(len(start))
+    for exact in (False, True):
+        source = tensor_sums(x, cells, exact)
+        base = source(zero)
+        problem = with_goal(free, asked.target, base, cells)
+        tol = TOL[source.x.dtype] if asked.tol is None else asked.tol
+        fitted = source if part is None else tensor_sums(x, part, exact)
+        begin = base if part is None else fitted(zero)
+        try:
+            solution = solve(fitted, problem, start, tol, begin, asked.bound)
+            return replace(problem, goal=solution.goal), solution, source
+        except NotConverged:
+            if exact or fitted.x.dtype == torch.float64:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _gradient(
+    source: Source, problem: Problem, solution: Solution, cells: Cells, x: Tensor, through: bool
+) -> Tensor:
+    """``w (h − h_F)`` in the order of the pairs, plus the path through the target if asked."""
+    change = source.shift(solution.tilt)
+    if through:
+        same = problem.together
+        pull = same @ (solution.multiplier * problem.weight) / (same @ problem.weight)
+        per_cell = torch.as_tensor(problem.matrix.T @ pull, device=x.device)
+        sizes = torch.as_tensor(np.diff(cells.start), device=x.device)
+        change = change + per_cell.repeat_interleave(sizes) * source.slope()
+    change = change.to(x.dtype)
+    if cells.order is None:
+        return change
+    spread = torch.zeros_like(x, requires_grad=False)
+    return spread.index_copy_(0, cells.order.long(), change)
+
+
+def _outcome(
+    problem: Problem, now: Sums, cells: Cells
+) -> tuple[float | dict[Hashable, float], float]:
+    """The target of each block, and the largest distance of a mean from it."""
+    assert problem.goal is not None
+    means, target = problem.means(now), expit(problem.goal)
+    residual = float(np.abs(means - target).max())
+    blocks = cells.layout.blocks
+    if blocks == (None,):
+        return float(target[0]), residual
+    found = {blocks[b]: float(t) for b, t in zip(problem.block, target, strict=True)}
+    return {key: found.get(key, float("nan")) for key in blocks}, residual
+
+
+class _WithGradient(torch.autograd.Function):
+    """A value whose gradient is known: nothing of the solver is kept for it."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
+        ctx.save_for_backward(gradient)
+        return value.clone()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
+        (gradient,) = ctx.saved_tensors
+        return upstream * gradient, None, None
+
+
+def _check_logits(logits: object) -> tuple[Tensor, float]:
+    """The logits as a floating ``(P,)`` tensor, and a bound on their absolute values."""
+    x = torch.as_tensor(logits)
+    if not x.is_floating_point():
+        raise ValueError(f"i_project: logits must be floating-point numbers, got {x.dtype}")
+    if x.ndim != 1:
+        raise ValueError(
+            f"i_project: logits must have the shape (P,), got {tuple(x.shape)}; flatten them"
+        )
+    if not len(x):
+        return x, 0.0
+    low, high = (float(end) for end in torch.aminmax(x.detach()))
+    if not (-np.inf < low and high < np.inf):
+        wrong = (~torch.isfinite(x.detach())).nonzero().flatten()
+        raise ValueError(
+            f"i_project: logits must be finite, got {x[wrong[0]].item():g} at position "
+            f"{int(wrong[0])} ({len(wrong)} in all); a probability of 0 or 1 cannot be tilted"
+        )
+    return x, max(abs(low), abs(high)) + 1.0
+
+
+def _check_tolerance(tolerance: float) -> float:
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"i_project: tolerance must lie in [0, 1), got {tolerance:g}")
+    return float(tolerance)
+
+
+def _check_start(start: object, cells: Cells) -> np.ndarray:
+    """Finite tilts to start from, 0 for cells without weight."""
+    if start is None:
+        return np.zeros(len(cells.mass))
+    tilt = torch.as_tensor(start).detach().cpu().double().numpy()
+    if tilt.shape != cells.mass.shape or not np.isfinite(tilt).all():
+        raise ValueError(
+            f"i_project: start must be {len(cells.mass)} finite tilts, one per cell, "
+            f"got shape {tilt.shape}"
+        )
+    return np.where(cells.mass > 0, tilt, 0.0)

@@ -1,0 +1,112 @@
+r"""What the solver is given and what it gives: constraints on means, tilts and multipliers.
+
+Every constraint c is about a mean: of ``p`` over cells where A is positive, of ``1 − p`` where it is
+negative. With ``hit`` and ``miss`` the weight for and against it,
+
+.. math:: \text{hit}_c = d_c W_c, \qquad \text{hit} = A^+ S + A^- R, \quad
+          \text{miss} = A^+ R + A^- S, \quad W = \text{hit} + \text{miss}
+
+Means live on the logit scale, log hit − log miss, so that 10⁻²⁰ and 1 − 10⁻²⁰ are ordinary numbers.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from linkparity.sums import Sums
+
+MAX_STEPS = 200
+
+
+class NotConverged(RuntimeError):
+    """The solver stopped short of its tolerance."""
+
+
+class Infeasible(ValueError):
+    """No model satisfies the constraints, or only one with probabilities of 0 and 1."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Constraints on the means of cells.
+
+    Attributes:
+        matrix: ``(C, M)``, the A above.
+        mass: ``(M,)`` weight of each cell.
+        goal: ``(C,)`` logit of each target; None for a free common mean per block.
+        block: ``(C,)`` which target a constraint shares.
+        slack: how far a mean may stay from its target.
+        rows: C names of constraints, for messages.
+    """
+
+    matrix: np.ndarray
+    mass: np.ndarray
+    goal: np.ndarray | None
+    block: np.ndarray
+    slack: float
+    rows: tuple[str, ...]
+
+    @property
+    def weight(self) -> np.ndarray:
+        """``(C,)`` W: weight under each constraint."""
+        return np.asarray(np.abs(self.matrix) @ self.mass)
+
+    def hit_miss(self, sums: Sums) -> tuple[np.ndarray, np.ndarray]:
+        """``(C,)`` weight for and against each constraint's statistic."""
+        plus, minus = np.maximum(self.matrix, 0), np.maximum(-self.matrix, 0)
+        return plus @ sums.yes + minus @ sums.no, plus @ sums.no + minus @ sums.yes
+
+    def means(self, sums: Sums) -> np.ndarray:
+        """``(C,)`` mean of each constraint's statistic."""
+        return self.hit_miss(sums)[0] / self.weight
+
+    def lack(self, sums: Sums, multiplier: np.ndarray) -> np.ndarray:
+        """``(C,)`` weight that each active constraint still lacks."""
+        assert self.goal is not None
+        goal = shift_logit(self.goal, -self.slack * np.sign(multiplier))
+        hit, miss = self.hit_miss(sums)
+        return np.where(goal < 0, self.weight * expit(goal) - hit, miss - self.weight * expit(-goal))
+
+    @property
+    def together(self) -> np.ndarray:
+        """``(C, C)`` whether two constraints share a target."""
+        return np.asarray(self.block[:, None] == self.block[None, :])
+
+    @property
+    def centre(self) -> np.ndarray:
+        """``(C, C)`` takes the block's mean from each mean where that is the target, else nothing."""
+        if self.goal is not None or self.slack:
+            return np.eye(len(self.block))
+        share = self.together * self.weight[None, :]
+        return np.eye(len(self.block)) - share / share.sum(axis=1, keepdims=True)
+
+    @property
+    def separable(self) -> bool:
+        """Whether each cell stands under one constraint, with one size of coefficient."""
+        used = self.matrix != 0
+        size = np.abs(self.matrix)
+        return bool((used.sum(axis=0) <= 1).all() and np.isin(size, (0.0, 1.0)).all())
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Tilts ``(M,)``, multipliers ``(C,)`` with ``tilt = Aᵀ multiplier``, steps taken.
+
+    ``goal (C,)`` holds the logit of each constraint's target, also of one that was free.
+    """
+
+    tilt: np.ndarray
+    multiplier: np.ndarray
+    steps: int
+    goal: np.ndarray
+
+
+def shift_logit(goal: np.ndarray, by: float | np.ndarray) -> np.ndarray:
+    """logit(σ(goal) + by), infinite where that leaves (0, 1)."""
+    if not np.any(by):
+        return goal
+    yes, no = expit(goal) + by, expit(-goal) - by
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.log(yes) - np.log(no)
+    return np.where(yes <= 0, -np.inf, np.where(no <= 0, np.inf, inside))

@@ -1,0 +1,104 @@
+"""Independent ways to the same numbers: pair by pair, brentq, cvxpy with Clarabel."""
+
+from itertools import combinations_with_replacement
+
+import cvxpy as cp
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logsumexp
+
+
+def group_pair(pair):
+    """The key of a pair's cell, written as a person would."""
+    known = sorted(g for g in pair if g != -1)
+    return tuple(known) or None
+
+
+def constraints_of(groups, criterion, labels):
+    """Lists of (target key, [(pair, statistic is p or 1 − p)]) for each constraint."""
+    rows = {}
+    for k, pair in enumerate(groups):
+        key = group_pair(np.atleast_1d(pair))
+        if key is None:
+            continue
+        label = None if labels is None else int(labels[k])
+        if criterion == "dp":
+            rows.setdefault((None, key), []).append((k, 1))
+        elif criterion == "weak-dp":
+            if len(key) == 2:
+                rows.setdefault((None, key[0] == key[1]), []).append((k, 1))
+        elif criterion == "eo":
+            if label:
+                rows.setdefault((None, key), []).append((k, 1))
+        elif criterion == "equalized-odds":
+            rows.setdefault((label, key), []).append((k, 1))
+        elif criterion == "accuracy":
+            rows.setdefault((None, key), []).append((k, 1 if label else 0))
+        elif criterion == "churn":
+            rows.setdefault((None, key), []).append((k, 0 if label else 1))
+        else:
+            raise KeyError(criterion)
+    return [(target, members) for (target, _), members in rows.items()]
+
+
+def primal(logits, rows, weight, target, tolerance=0.0, labels=None):
+    """KL of the I-projection by an interior-point solver on the primal, pair by pair."""
+    h = expit(logits)
+    p = cp.Variable(len(h))
+    cost = cp.sum(
+        cp.multiply(weight, cp.rel_entr(p, h) + cp.rel_entr(1 - p, expit(-logits)))
+    )
+
+    def mean(members, values):
+        share = np.array([weight[k] for k, _ in members])
+        terms = [values[k] if sign else 1 - values[k] for k, sign in members]
+        return sum(w * t for w, t in zip(share, terms, strict=True)) / share.sum()
+
+    constraints = []
+    for key in {key for key, _ in rows}:
+        mine = [members for k, members in rows if k == key and sum(weight[i] for i, _ in members)]
+        every = [member for members in mine for member in members]
+        if target == "free":
+            d = cp.Variable()
+        elif target == "model":
+            d = mean(every, h)
+        elif target == "data":
+            d = mean(every, np.asarray(labels, dtype=float))
+        elif isinstance(target, dict):
+            d = target[key]
+        else:
+            d = target
+        for members in mine:
+            gap = mean(members, p) - d
+            constraints += [cp.abs(gap) <= tolerance] if tolerance else [gap == 0]
+    problem = cp.Problem(cp.Minimize(cost), constraints)
+    problem.solve(
+        solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11
+    )
+    return problem.value, p.value
+
+
+def scalar_tilt(logits, weight, goal):
+    """The tilt of one cell by brentq on the logit of its mean."""
+    log_weight = np.log(weight)
+
+    def error(t):
+        z = logits + t
+        yes = logsumexp(log_weight - np.logaddexp(0, -z))
+        no = logsumexp(log_weight - np.logaddexp(0, z))
+        return yes - no - goal
+
+    low, high = goal - logits.max() - 1, goal - logits.min() + 1
+    return brentq(error, low, high, xtol=1e-13, rtol=1e-14)
+
+
+def logit_of_mean(logits, weight):
+    """log Σwσ(x) − log Σwσ(−x)."""
+    log_weight = np.log(weight)
+    yes = logsumexp(log_weight - np.logaddexp(0, -logits))
+    return yes - logsumexp(log_weight - np.logaddexp(0, logits))
+
+
+def pair_cells(size):
+    """The unordered group pairs in the documented order."""
+    return list(combinations_with_replacement(range(size), 2))
