@@ -172,9 +172,7 @@ def _fit(
     layout = cells.layout
     rows = np.flatnonzero(np.abs(layout.matrix) @ cells.mass > 0)
     names = tuple(layout.rows[r] for r in rows)
-    free = Problem(
-        layout.matrix[rows], cells.mass, None, layout.block[rows], asked.slack, names
-    )
+    free = Problem(layout.matrix[rows], cells.mass, None, layout.block[rows], asked.slack, names)
     zero = np.zeros(len(start))
     for exact in (False, True):
         source = tensor_sums(x, cells, exact)

@@ -170,9 +170,7 @@ def _banded_step(
         extra = max(extra, damping) * 8
 
 
-def _proximal(
-    here: _State, hessian: np.ndarray, problem: Problem
-) -> tuple[np.ndarray, np.ndarray]:
+def _proximal(here: _State, hessian: np.ndarray, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     r"""The step to where the quadratic model with its kinks is largest; which constraints bind.
 
     .. math:: \max_\nu c\cdot\nu - \tfrac12 \nu^\top H \nu - \varepsilon\|\nu\|_1
@@ -189,7 +187,9 @@ def _proximal(
     free = _free_columns(problem)
     design = np.linalg.solve(root, np.hstack([np.eye(count), free]))
     bound = np.concatenate([np.full(count, slack), np.full(free.shape[1], np.inf)])
-    found = lsq_linear(design, np.linalg.solve(root, force), (-bound, bound), method="bvls", tol=1e-14)
+    found = lsq_linear(
+        design, np.linalg.solve(root, force), (-bound, bound), method="bvls", tol=1e-14
+    )
     pull = found.x[:count]
     pull = np.where(np.abs(pull) < slack * (1 - 1e-9), 0.0, np.sign(pull))
     rest = np.linalg.solve(root, force) - design @ found.x

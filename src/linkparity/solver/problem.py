@@ -66,7 +66,9 @@ class Problem:
         assert self.goal is not None
         goal = shift_logit(self.goal, -self.slack * np.sign(multiplier))
         hit, miss = self.hit_miss(sums)
-        return np.where(goal < 0, self.weight * expit(goal) - hit, miss - self.weight * expit(-goal))
+        return np.where(
+            goal < 0, self.weight * expit(goal) - hit, miss - self.weight * expit(-goal)
+        )
 
     @property
     def together(self) -> np.ndarray:
