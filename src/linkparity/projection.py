@@ -94,8 +94,8 @@ def i_project(
 
     Args:
         logits: ``(P,)`` finite logits; ``kl`` is differentiable in them.
-        groups: ``(P, 2)`` groups at the ends of each pair, or ``(P,)`` one per instance; −1 is none.
-            A dict of them by attribute for several attributes.
+        groups: ``(P, 2)`` groups at the ends of each pair, or ``(P,)`` one per instance; −1 is
+            none. A dict of them by attribute for several attributes.
         criterion: ``dp``, ``eo``, ``weak-dp``, ``equalized-odds``, ``accuracy``, ``churn``, or
             ``criteria.Custom(cells, A, b)``.
         labels: ``(P,)`` 0/1; for ``churn`` the decisions of the baseline.
@@ -137,7 +137,7 @@ def i_project(
     first = _check_start(start, cells)
     plain = x.detach()
     if cells.total == 0:
-        kl = _WithGradient.apply(x, x.new_zeros(()), torch.zeros_like(plain))
+        kl = _with_gradient(x, x.new_zeros(()), torch.zeros_like(plain))
         return Projection(plain.new_zeros(len(first)), kl, float("nan"), 0.0, 0, cells, plain)
     problem, solution, source = _fit(plain, cells, asked, part, first)
     now = source(solution.tilt)
@@ -146,7 +146,7 @@ def i_project(
     kl = torch.tensor(value, dtype=x.dtype, device=x.device)
     if x.requires_grad and torch.is_grad_enabled():
         through = through_target and asked.target == "model"
-        kl = _WithGradient.apply(x, kl, _gradient(source, problem, solution, cells, x, through))
+        kl = _with_gradient(x, kl, _gradient(source, problem, solution, cells, x, through))
     tilt = torch.as_tensor(solution.tilt, dtype=x.dtype, device=x.device)
     targets, residual = _outcome(problem, now, cells)
     return Projection(tilt, kl, targets, residual, solution.steps, cells, plain)
@@ -231,10 +231,15 @@ class _WithGradient(torch.autograd.Function):
         return value.clone()
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         return upstream * gradient, None, None
+
+
+def _with_gradient(logits: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
+    out: Tensor = _WithGradient.apply(logits, value, gradient)  # type: ignore[no-untyped-call]
+    return out
 
 
 def _check_logits(logits: object) -> tuple[Tensor, float]:
