@@ -7,7 +7,7 @@ pair of groups. Strengths take few distinct values, so means over all pairs of t
 short sums, at any size.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,20 +49,11 @@ class BlockTruth:
 
     def means(self) -> Tensor:
         """``(S, S)`` mean true probability over all pairs of two groups, nan where no pair is."""
-        size = len(self.rate)
-        mean = torch.full((size, size), torch.nan, dtype=torch.float64)
-        levels = [
-            torch.unique(self.strength[self.group == g], return_counts=True) for g in range(size)
-        ]
-        for g in range(size):
-            for h in range(g, size):
-                (a, count_a), (b, count_b) = levels[g], levels[h]
-                pairs = count_a[:, None] * count_b[None, :]
-                if g == h:
-                    pairs = pairs - torch.diag(count_a)  # ordered pairs of distinct nodes
-                if int(pairs.sum()):
-                    linked = -torch.expm1(-a[:, None] * b[None, :] * self.rate[g, h])
-                    mean[g, h] = mean[h, g] = (pairs * linked).sum() / pairs.sum()
+        mean = torch.full(self.rate.shape, torch.nan, dtype=torch.float64)
+        for g, h, pairs, product in _blocks(self.strength, self.group, len(self.rate)):
+            if float(pairs.sum()):
+                linked = (pairs * -torch.expm1(-product * self.rate[g, h])).sum()
+                mean[g, h] = mean[h, g] = linked / pairs.sum()
         return mean
 
     @property
@@ -91,7 +82,7 @@ def block_model(
 
     Args:
         sizes: nodes per group.
-        degree: links per node on average, were no pair drawn twice; a little under it, in fact.
+        degree: links per node to be expected on average.
         homophily: rate within groups ÷ rate between them; 1 makes groups alike, 0 forbids links
             within.
         spread: standard deviation of the log of the strengths; 0 makes nodes of a group alike.
@@ -108,11 +99,12 @@ def block_model(
     strength = np.concatenate([_strengths(int(n), spread) for n in counts])
     shuffled = generator.permutation(len(group))
     group, strength = group[shuffled], strength[shuffled]
-    rate = _rates(strength, group, len(counts), degree, homophily)
-    truth = BlockTruth(*(torch.from_numpy(value) for value in (group, strength, rate)))
+    groups, strengths = torch.from_numpy(group), torch.from_numpy(strength)
+    rate = _rates(strengths, groups, len(counts), degree, homophily)
+    truth = BlockTruth(groups, strengths, rate)
     return BlockGraph(
         len(group),
-        _draw(group, strength, rate, generator),
+        _draw(group, strength, rate.numpy(), generator),
         truth.group,
         tuple(str(g) for g in range(len(counts))),
         truth=truth,
@@ -147,18 +139,44 @@ def _strengths(count: int, spread: float) -> np.ndarray:
     return strength
 
 
-def _rates(
-    strength: np.ndarray, group: np.ndarray, size: int, degree: float, homophily: float
-) -> np.ndarray:
-    rate = np.ones((size, size))
-    np.fill_diagonal(rate, homophily)
-    total = np.bincount(group, weights=strength, minlength=size)
-    square = np.bincount(group, weights=strength**2, minlength=size)
-    pairs = (total @ rate @ total - np.diag(rate) @ square) / 2  # Σ over i < j of θθr
-    if pairs <= 0:
-        raise ValueError("block_model: these sizes leave no pair to link; take larger groups")
-    scaled: np.ndarray = rate * (degree * len(group) / 2 / pairs)
-    return scaled
+def _blocks(
+    strength: Tensor, group: Tensor, size: int
+) -> Iterator[tuple[int, int, Tensor, Tensor]]:
+    """Two groups, how many pairs join two levels of strength, and the product of those levels."""
+    levels = [torch.unique(strength[group == g], return_counts=True) for g in range(size)]
+    for g, (a, count_a) in enumerate(levels):
+        for h, (b, count_b) in enumerate(levels[g:], start=g):
+            pairs = count_a[:, None].double() * count_b
+            if g == h:
+                pairs = (pairs - torch.diag(count_a)) / 2
+            yield g, h, pairs, a[:, None] * b
+
+
+def _rates(strength: Tensor, group: Tensor, size: int, degree: float, homophily: float) -> Tensor:
+    """``(S, S)`` rates under which ``degree`` links per node are expected."""
+    from scipy.optimize import brentq
+
+    rate = torch.ones(size, size, dtype=torch.float64).fill_diagonal_(homophily)
+    blocks = [
+        (pairs, product * rate[g, h]) for g, h, pairs, product in _blocks(strength, group, size)
+    ]
+    most = 2 * sum(float(pairs[each > 0].sum()) for pairs, each in blocks) / len(group)
+    if degree >= most:
+        raise ValueError(
+            f"block_model: groups of these sizes hold less than {most:g} links per node, "
+            f"got degree {degree!r}; take larger groups or a smaller degree"
+        )
+
+    def missing(scale: float) -> float:
+        links = sum(float((pairs * -torch.expm1(-each * scale)).sum()) for pairs, each in blocks)
+        return 2 * links / len(group) - degree
+
+    # Were no pair drawn twice, the scale would be this; it is at least as large.
+    low = degree * len(group) / 2 / sum(float((pairs * each).sum()) for pairs, each in blocks)
+    high = 2 * low
+    while missing(high) < 0:
+        high *= 2
+    return rate * float(brentq(missing, low / 2, high, xtol=low * 1e-12, rtol=1e-12))
 
 
 def _draw(
