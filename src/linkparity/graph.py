@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -127,13 +127,14 @@ class Graph:
         if self.names is not None:
             told = zip(self.names, keep.tolist(), strict=True)
             kept = tuple(name for name, stays in told if stays)
-        return replace(
-            self,
-            num_nodes=int(keep.sum()),
-            links=number[self.links[inside]],
-            group=self.group[keep],
-            side=None if self.side is None else self.side[keep],
-            names=kept,
+        return Graph(
+            int(keep.sum()),
+            number[self.links[inside]],
+            self.group[keep],
+            self.group_names,
+            None if self.side is None else self.side[keep],
+            kept,
+            self.attribute,
         )
 
     def __repr__(self) -> str:

@@ -48,19 +48,17 @@ def read_frames(
     both = set(first) & set(second) if bipartite else set()
     if bipartite:
         targets = set(second)
-        apart = bool(both) or targets.isdisjoint(described)
-        sources = dict.fromkeys(n for n in described if apart or n not in targets)
-        start = _number([*sources, *first])
-        end = _number([n for n in described if n in targets and not apart] + second)
+        bare = bool(both) or targets.isdisjoint(described)
+        start = _number([*(n for n in described if bare or n not in targets), *first])
+        end = _number([*(n for n in described if not bare and n in targets), *second])
     else:
         start = end = _number([*described, *first, *second])
     offset = len(start) if bipartite else 0
-    pairs = np.array(
-        [[start[n] for n in first], [end[n] + offset for n in second]], dtype=np.int64
-    ).T
+    pairs = np.stack([_numbers(first, start), _numbers(second, end) + offset], axis=1)
     names = [*start, *end] if bipartite else [*start]
     told = dict(zip(described, values, strict=True)) if sensitive is not None else None
-    if told is not None and not set(described) & (set(first) | set(second)) and first:
+    apart = set(described).isdisjoint(first) and set(described).isdisjoint(second)
+    if described and first and apart:
         raise ValueError(
             f"{where}: no id of nodes occurs in links, which hold {first[0]!r} where nodes hold "
             f"{described[0]!r}; write the ids alike"
@@ -68,7 +66,7 @@ def read_frames(
     return Source(
         where,
         len(names),
-        pairs.reshape(-1, 2),
+        pairs,
         names,
         None if told is None else _look_up(told, [*start], [*end] if bipartite else [], both),
         _attribute_name(sensitive),
@@ -133,18 +131,24 @@ def _pick(columns: list[str], usual: tuple[str, ...], where: str, which: str) ->
 
 
 def _ids(table: Any, column: str, where: str, which: str) -> list[Hashable]:
-    ids: list[Hashable] = table[column].to_list()
-    for row, name in enumerate(ids):
-        if name is None or name != name:  # noqa: PLR0124
-            raise ValueError(
-                f"{where}: {which}, column {column!r}, row {row} holds no id; "
-                "fill it in or leave the row out"
-            )
+    series = table[column]
+    missing = series.is_null().to_list()
+    ids: list[Hashable] = series.to_list()
+    if any(missing) or (series.dtype.is_float() and any(name != name for name in ids)):  # noqa: PLR0124
+        row = next(i for i, name in enumerate(ids) if missing[i] or name != name)  # noqa: PLR0124
+        raise ValueError(
+            f"{where}: {which}, column {column!r}, row {row} holds no id; "
+            "fill it in or leave the row out"
+        )
     return ids
 
 
 def _number(names: Sequence[Hashable]) -> dict[Hashable, int]:
     return {name: number for number, name in enumerate(dict.fromkeys(names))}
+
+
+def _numbers(names: list[Hashable], number: dict[Hashable, int]) -> np.ndarray:
+    return np.fromiter(map(number.__getitem__, names), dtype=np.int64, count=len(names))
 
 
 def _attribute_name(sensitive: str | Sequence[str] | None) -> str | None:
