@@ -20,11 +20,11 @@ def components(links: set[frozenset], nodes: set[int]) -> int:
     """How many components, by spreading from node to node."""
     left, count = set(nodes), 0
     while left:
-        count, edge = count + 1, {left.pop()}
-        while edge:
-            reached = {n for link in links if link & edge for n in link}
-            edge = reached & left
-            left -= edge
+        count, front = count + 1, {left.pop()}
+        while front:
+            reached = {n for link in links if link & front for n in link}
+            front = reached & left
+            left -= front
     return count
 
 

@@ -25,7 +25,7 @@ CARD = Card(
         "J. McAuley and J. Leskovec, Learning to Discover Social Circles in Ego Networks, NIPS 2012"
     ),
     harms=(
-        "Friends of ten app users, who gave no consent of their own. Gender is two anonymised "
+        "People are in it because one of ten app users knew them. Gender is two anonymised "
         "values whose meaning is not told; 84 of 4,039 people name neither, and whether theirs is "
         "unknown or non-binary is unclear: as in the paper they are left out."
     ),

@@ -28,8 +28,8 @@ CARD = Card(
     ),
     harms=(
         "Age, gender, occupation and postal code of 943 people, some of whom can be found again "
-        "from their ratings. Users of 1997 and 1998, mostly young men; only who rated at least 20 "
-        "movies is in it."
+        "from their ratings. Users of 1997 and 1998, 71 % men and most under 35; only "
+        "who rated at least 20 movies is in it."
     ),
 )
 

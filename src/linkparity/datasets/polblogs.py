@@ -22,8 +22,8 @@ CARD = Card(
     ),
     harms=(
         "Names the political leaning of identifiable authors; leanings come from directories and "
-        "hand labels that its authors call prone to error. Links are those of front pages on one "
-        "day of February 2005."
+        "hand labels that its authors call prone to error. Links are those of front pages "
+        "crawled in February 2005."
     ),
 )
 
