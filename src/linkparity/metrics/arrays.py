@@ -14,7 +14,7 @@ def check_scores(
             f"{where}: give either logits or prob, got " + ("neither" if logits is None else "both")
         )
     name = "prob" if logits is None else "logits"
-    score = np.asarray(plain(prob if logits is None else logits), dtype=np.float64)
+    score = np.array(plain(prob if logits is None else logits), dtype=np.float64)
     if score.ndim != 1:
         raise ValueError(
             f"{where}: {name} must have the shape (P,), got {score.shape}; one score per pair"
@@ -39,7 +39,7 @@ def check_labels(where: str, labels: object, size: int) -> np.ndarray | None:
     """``labels`` as 0.0 and 1.0, or None."""
     if labels is None:
         return None
-    label = np.asarray(plain(labels), dtype=np.float64)
+    label = np.array(plain(labels), dtype=np.float64)
     check_length(where, "labels", label, size)
     wrong = (label != 0) & (label != 1)
     if wrong.any():
@@ -54,7 +54,7 @@ def check_weight(where: str, weight: object, size: int) -> np.ndarray:
     """``weight`` as positive float64; 1 where not given."""
     if weight is None:
         return np.ones(size)
-    w = np.asarray(plain(weight), dtype=np.float64)
+    w = np.array(plain(weight), dtype=np.float64)
     check_length(where, "weight", w, size)
     wrong = ~(np.isfinite(w) & (w > 0))
     if wrong.any():
@@ -74,5 +74,9 @@ def check_length(where: str, what: str, array: np.ndarray, size: int) -> None:
 
 
 def plain(values: object) -> object:
-    """Tensors leave their graph and device; everything else stays as it is."""
+    """Tensors leave their graph and device; everything else stays as it is.
+
+    What comes out is copied before use: arrays may be read-only or turned around, and torch takes
+    neither.
+    """
     return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values

@@ -46,7 +46,7 @@ def _project(scored: ScoredPairs, criterion: str) -> Estimate:
         return _none(str(error))
     constrained = projection.cell >= 0
     count = int(constrained.sum())
-    cells = len(projection.cell[constrained].unique())
+    cells = len(np.unique(projection.cell[constrained].numpy()))
     if cells < 2:
         return Estimate(NAN, count, reason=f"needs pairs in two cells of {criterion}, got {cells}")
     return Estimate(float(projection.kl) / float(weight[constrained].sum()), count)

@@ -96,7 +96,7 @@ class ScoredPairs:
         x, h, rank = check_scores(WHERE, logits, prob)
         if groups is None:
             raise ValueError("score_pairs: groups are missing; give (P, 2) integers, −1 for none")
-        group = np.asarray(plain(groups))
+        group = np.array(plain(groups))
         code_groups(group)
         check_length(WHERE, "groups", group[:, 0] if group.ndim == 2 else group, len(x))
         if confidence is not None and not 0 < confidence < 1:
@@ -141,8 +141,8 @@ def _embedding(
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     if embedding is None or node_group is None:
         return None, None
-    points = np.asarray(plain(embedding), dtype=np.float64)
-    group = np.asarray(plain(node_group)).astype(np.int64)
+    points = np.array(plain(embedding), dtype=np.float64)
+    group = np.array(plain(node_group)).astype(np.int64)
     if points.ndim != 2 or len(points) != len(group):
         raise ValueError(
             f"score_pairs: the embedding must have the shape ({len(group)}, dim), one row per node "

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from linkparity.criteria.groups import code_groups
-from linkparity.metrics.arrays import check_labels, check_length, check_scores, check_weight
+from linkparity.metrics.arrays import check_labels, check_length, check_scores, check_weight, plain
 from linkparity.metrics.views import view_cells
 
 
@@ -82,7 +82,7 @@ class CellSums:
         Pairs without a group are left out. Without labels the number of links is unknown from
         here on, and so is every mean over links.
         """
-        cells = code_groups(groups)
+        cells = code_groups(np.array(plain(groups)))
         code = cells.code.cpu().numpy()
         _, h, _ = check_scores("CellSums.update", None, prob)
         check_length("CellSums.update", "groups", code, len(h))
