@@ -137,8 +137,8 @@ def test_value_agrees_with_the_primal_on_drawn_problems(drawn, criterion, data):
     try:
         p = project(drawn, criterion=criterion, target=target)
     except ValueError as error:
-        assert "one end only" in str(error) or "no finite" in str(error)
-        assume(False)
+        assume(not ("one end only" in str(error) or "no finite" in str(error)))
+        raise
     value, _ = primal(drawn.logits, rows, drawn.weight, target, 0.0, drawn.labels)
     assert p.kl.item() == pytest.approx(value, abs=1e-6 * drawn.weight.sum(), rel=1e-6)
 

@@ -43,7 +43,7 @@ class SumSource(Protocol):
         ...
 
 
-def tensor_sums(logits: Tensor, cells: Cells, exact: bool = False) -> "SlicedSums | ScatteredSums":
+def tensor_sums(logits: Tensor, cells: Cells, exact: bool = False) -> "TensorSums":
     """Sums over ``logits (P,)`` in memory: slice by slice, or scattered when cells are small.
 
     Args:
@@ -208,6 +208,9 @@ class SlicedSums:
             total -= _sum(log if self.weight is None else log.mul_(self.weight[low:high]))
         share = self.last.yes[m] if side > 0 else self.last.no[m]
         return float(total + leap * share)
+
+
+TensorSums = SlicedSums | ScatteredSums
 
 
 class _Kept(NamedTuple):

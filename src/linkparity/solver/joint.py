@@ -218,4 +218,5 @@ def _free_columns(problem: Problem) -> np.ndarray:
     """``(C, blocks)`` membership of each constraint in the blocks whose mean is free; else none."""
     if problem.goal is not None:
         return np.empty((len(problem.block), 0))
-    return np.equal.outer(problem.block, np.unique(problem.block)).astype(float)
+    blocks = np.unique(problem.block)
+    return np.array(problem.block[:, None] == blocks[None, :], dtype=float)
