@@ -145,6 +145,7 @@ def i_project(
     if x.requires_grad and torch.is_grad_enabled():
         through = through_target and target == "model"
         kl = _with_gradient(x, kl, _gradient(source, fit, x, through))
+    source.close()
     tilt = torch.as_tensor(fit.tilt, dtype=x.dtype, device=x.device)
     return Projection(tilt, kl, fit.target, fit.residual(now), fit.steps, cells, plain)
 

@@ -1,7 +1,8 @@
 """Cells: which pairs a criterion treats alike, sorted once and used for any logits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 from linkparity.criteria.criterion import Criterion, Layout
 from linkparity.criteria.custom import Custom
 from linkparity.criteria.groups import NONE, GroupCells, check_groups, code_groups, cross
+from linkparity.criteria.pages import Page, split_pages
 from linkparity.criteria.table import CRITERIA
 
 CHUNK = 1 << 22
@@ -28,6 +30,7 @@ class Cells:
         weight: weights of the constrained pairs in that order; None when all are 1.
         mass: ``(M,)`` total weight of each cell.
         label_mass: ``(M,)`` total weight of each cell's links, where labels were given.
+        pool: working memory between projections.
     """
 
     criterion: Criterion
@@ -38,6 +41,7 @@ class Cells:
     weight: Tensor | None
     mass: np.ndarray
     label_mass: np.ndarray | None
+    pool: list[Tensor] = field(default_factory=list, repr=False)
 
     @classmethod
     def prepare(
@@ -97,6 +101,11 @@ class Cells:
         """Total weight of the constrained pairs."""
         return float(self.mass.sum())
 
+    @cached_property
+    def pages(self) -> list[Page]:
+        """The constrained pairs in their order, a stretch at a time."""
+        return split_pages(self.start)
+
     def __len__(self) -> int:
         return len(self.code)
 
@@ -109,7 +118,18 @@ class Cells:
             for name in ("code", "order", "weight")
             if (value := getattr(self, name)) is not None
         }
-        return replace(self, **move)
+        return replace(self, **move, pool=[])
+
+    def lend(self, like: Tensor, count: int) -> Tensor:
+        """``(count, len(like))`` of working memory: what was given back, where that fits."""
+        room = self.pool.pop() if self.pool else None
+        if room is not None and room.shape == (count, len(like)) and room.dtype == like.dtype:
+            return room
+        return torch.empty((count, len(like)), dtype=like.dtype, device=like.device)
+
+    def give_back(self, room: Tensor) -> None:
+        """Keep working memory for the next projection of these cells."""
+        self.pool[:] = [room]
 
     def sum(self, values: Tensor) -> np.ndarray:
         """``(M,)`` float64 sums of values that stand in the sorted order."""
