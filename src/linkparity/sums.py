@@ -103,7 +103,7 @@ class ScatteredSums:
 
 
 class PagedSums:
-    """Sums over large cells, a page of pairs at a time; cells that are small after all are scattered.
+    """Sums over large cells, a page of pairs at a time; any small cells among them are scattered.
 
     Few pairs are one page, and then σ(x) and σ(x + t) are kept, in memory that the cells lend,
     as fresh memory costs more than the arithmetic. σ is taken of a cell's smaller side.
@@ -192,7 +192,9 @@ class PagedSums:
             self._weigh(here, page, here)
         if self.rest is not None:
             values = self.rest.shift(tilt[self.small]).to(out.dtype)
-            for m, part in zip(self.small, values.split(self._sizes()), strict=True):
+            for m, part in zip(
+                self.small, torch.split_with_sizes(values, self._sizes()), strict=True
+            ):
                 out[self.cells.start[m] : self.cells.start[m + 1]] = part
         return out
 

@@ -36,7 +36,7 @@ class Page:
 
     def split(self, values: Tensor) -> tuple[Tensor, ...]:
         """The page's values cell by cell, as views."""
-        return values.split(self.sizes)
+        return torch.split_with_sizes(values, self.sizes)
 
     def sum(self, values: Tensor) -> np.ndarray:
         """``(M,)`` sums of the page's values per cell.
