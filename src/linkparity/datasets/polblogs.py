@@ -1,0 +1,37 @@
+"""Political blogs of the 2004 US election, linked by hyperlinks; groups: party."""
+
+from os import PathLike
+
+from linkparity.datasets.card import Card, Dataset
+from linkparity.datasets.embedded import largest_component, read_embedded
+from linkparity.graph import Graph
+
+CARD = Card(
+    name="polblogs",
+    title="Political blogs before the 2004 US election, linked where one cites the other",
+    nodes=1222,
+    links=16714,
+    attribute="party",
+    groups={"left": 586, "right": 636},
+    bipartite=False,
+    source="https://websites.umich.edu/~mejn/netdata/",
+    terms="public domain; free with citation",
+    citation=(
+        "L. A. Adamic and N. Glance, The political blogosphere and the 2004 US Election, "
+        "WWW-2005 Workshop on the Weblogging Ecosystem (2005)"
+    ),
+    harms=(
+        "Names the political leaning of identifiable authors; leanings come from directories and "
+        "hand labels that its authors call prone to error. Links are those of front pages "
+        "crawled in February 2005."
+    ),
+)
+
+
+def read(data: str | PathLike[str] | None = None) -> Graph:
+    """The largest component of the undirected simple graph, as in the paper."""
+    whole = read_embedded(CARD.name, CARD.attribute)
+    return whole.subgraph(largest_component(whole))
+
+
+DATASET = Dataset(CARD, read)

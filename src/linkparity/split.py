@@ -1,0 +1,163 @@
+"""Hold out links and non-links for testing, with no test node unseen in training."""
+
+import warnings
+from collections import deque
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from linkparity.draws import random_order
+from linkparity.graph import Graph
+from linkparity.pairs import Pairs, PairSpace, sample_nonlinks, weighted_pairs
+
+
+class SplitWarning(UserWarning):
+    """The split differs from what was asked for; the message says how."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """A graph to train on, with all nodes, and pairs to test on.
+
+    Attributes:
+        train: the graph without the held-out links.
+        test: held-out links (weight 1), then as many non-links (weight all ÷ sampled).
+    """
+
+    train: Graph
+    test: Pairs
+
+
+def split_links(graph: Graph, test: float = 0.2, seed: int = 0) -> Split:
+    r"""Hold out :math:`E - \lfloor (1 - test) E \rfloor` links and as many distinct non-links.
+
+    A random spanning forest stays in train, so every node that has a link keeps one and no
+    component falls apart. Where the forest needs more than ``1 − test`` of the links, only one
+    train link per node is kept, with a :class:`SplitWarning` that counts what is held out.
+    Non-links join nodes that have a link, are none in ``graph``, and respect its sides; each
+    weighs all such non-links ÷ the sampled ones. The same links and seed give the same split,
+    in whatever order the links stand.
+
+    >>> from linkparity.datasets import load
+    >>> split = split_links(load("polblogs"), test=0.2, seed=0)
+    >>> split.test
+    Pairs(6,686 pairs, 3,343 links, weight 732,660)
+    """
+    wanted = _count(graph, test)
+    generator = torch.Generator().manual_seed(seed)
+    codes = graph.codes
+    links = torch.stack([codes // graph.num_nodes, codes % graph.num_nodes], dim=1)
+    order = random_order(len(links), generator)
+    kept = _spanning_forest(links, order, graph.num_nodes)
+    if len(links) - int(kept.sum()) < wanted:
+        kept = _cover(links, order, graph.num_nodes)
+        wanted = _warn_of_cover(graph, wanted, len(links) - int(kept.sum()))
+    free = order[~kept[order]]
+    held = torch.zeros(len(links), dtype=torch.bool)
+    held[free[len(free) - wanted :]] = True
+    if graph.side is not None:
+        links = torch.where((graph.side[links[:, 0]] == 1)[:, None], links.flip(1), links)
+    space = PairSpace(graph, graph.degree() > 0)
+    if space.num_nonlinks < wanted:
+        raise ValueError(
+            f"split_links: {wanted:,} test links need as many non-links, but only "
+            f"{space.num_nonlinks:,} of {space.size:,} pairs are none; "
+            "the graph is too dense, pass a smaller test"
+        )
+    nonlinks = sample_nonlinks(space, wanted, generator)
+    train = replace(graph, links=links[~held])
+    return Split(train, weighted_pairs(links[held], nonlinks, space))
+
+
+def _count(graph: Graph, test: float) -> int:
+    if not 0 < test < 1:
+        raise ValueError(
+            f"split_links: test must lie strictly between 0 and 1, got {test!r}; "
+            "0.2 holds out a fifth of the links"
+        )
+    # As a decimal fraction: 1 − 0.9 of 10 links is 1 link, though not in floating point.
+    share = 1 - Fraction(str(test))
+    wanted = graph.num_links - int(share * graph.num_links)
+    if graph.num_links < 2:
+        raise ValueError(
+            f"split_links: a graph of {graph.num_links} links is too small to split; "
+            "it needs at least 2, so that some stay in train"
+        )
+    return wanted
+
+
+def _spanning_forest(links: Tensor, order: Tensor, num_nodes: int) -> Tensor:
+    """``(E,)`` bool: the forest that takes links in ``order`` wherever they close no ring.
+
+    That is the minimum spanning forest for weights 1, 2, 3 … in that order, and as no two weights
+    are equal there is only one, whoever computes it.
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    first, second = links[order].numpy().T
+    weight = np.arange(1, len(order) + 1, dtype=np.float64)
+    matrix = csr_matrix((weight, (first, second)), shape=(num_nodes, num_nodes))
+    forest = minimum_spanning_tree(matrix, overwrite=True).data
+    kept = torch.zeros(len(links), dtype=torch.bool)
+    kept[order[torch.from_numpy(forest[forest > 0].astype(np.int64) - 1)]] = True
+    return kept
+
+
+def _cover(links: Tensor, order: Tensor, num_nodes: int) -> Tensor:
+    """``(E,)`` bool: few links that together reach every node that has one.
+
+    Match nodes in pairs, those with one free neighbour first (best possible on a forest, and
+    near it on graphs so sparse that this is needed), then reach each node left over.
+    """
+    ends = links.tolist()
+    at: list[list[int]] = [[] for _ in range(num_nodes)]
+    for link in order.tolist():
+        at[ends[link][0]].append(link)
+        at[ends[link][1]].append(link)
+    free = [len(mine) for mine in at]
+    matched = [False] * num_nodes
+    kept = [False] * len(ends)
+
+    def match(link: int) -> list[int]:
+        """Take ``link`` if both ends are free; the nodes that now have one free neighbour."""
+        if matched[ends[link][0]] or matched[ends[link][1]]:
+            return []
+        kept[link] = True
+        for node in ends[link]:
+            matched[node] = True
+        near = [sum(ends[other]) - node for node in ends[link] for other in at[node]]
+        for node in near:
+            free[node] -= 1
+        return [node for node in near if free[node] == 1 and not matched[node]]
+
+    leaves = deque(node for node in range(num_nodes) if free[node] == 1)
+    for link in order.tolist():
+        while leaves:
+            node = leaves.popleft()
+            for mine in at[node]:
+                leaves.extend(match(mine))
+        leaves.extend(match(link))
+    for node in range(num_nodes):
+        if at[node] and not matched[node]:
+            kept[at[node][0]] = True
+    return torch.tensor(kept)
+
+
+def _warn_of_cover(graph: Graph, wanted: int, possible: int) -> int:
+    if not possible:
+        raise ValueError(
+            f"split_links: none of the {graph.num_links:,} links can be held out without a node "
+            "unseen in training; the graph is too small or too sparse to split"
+        )
+    held = min(wanted, possible)
+    warnings.warn(
+        f"split_links: a spanning forest needs more than the links left to train on, so only one "
+        f"train link per node is kept; {held:,} of the {wanted:,} wanted links are held out",
+        SplitWarning,
+        stacklevel=3,
+    )
+    return held
