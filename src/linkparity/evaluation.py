@@ -1,0 +1,246 @@
+"""Score a model on held-out pairs: every measure, its interval, and what each rests on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isfinite, isnan
+from typing import TYPE_CHECKING, Any, Protocol
+
+from linkparity.metrics import METRICS, Estimate, ScoredPairs
+from linkparity.metrics.frame import cell_frame
+from linkparity.registry import nearest
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from linkparity.split import Split
+
+#: Stands beside every table of intervals.
+INDEPENDENCE = (
+    "Intervals treat pairs as independent, though pairs share nodes: they are too narrow."
+)
+
+
+class Scorer(Protocol):
+    """What :func:`evaluate` asks of a model; ``embedding_`` and ``criterion`` are optional."""
+
+    def predict_logits(self, pairs: Any) -> Any:
+        """``(P,)`` logits of ``Pairs`` or a ``(P, 2)`` array."""
+
+
+@dataclass(frozen=True)
+class CellScore:
+    """One cell of the view: ``mean`` is weighted, ``link_mean`` over true links only."""
+
+    groups: tuple[str, ...]
+    pairs: int
+    links: int | None
+    mean: float
+    link_mean: float
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Scores:
+    """Every measure as a float attribute (``scores.dp``), with what it rests on.
+
+    Attributes:
+        values: Measure by name; ``nan`` where undefined, with a sentence in ``reasons``.
+        intervals: ``(low, high)`` by name, for ``auc``, ``dp``, ``eo`` and ``rdp``.
+        counts: How many of what a measure rests on, such as ``(6686, "pairs")``, by name.
+        pairs: Number of pairs scored.
+        links: Number of true links among them, None when labels are unknown.
+        cells: Mean prediction per cell of the view.
+        reasons: Why a measure is undefined (``"dp"``), or its interval alone (``"dp interval"``).
+        notes: Sentences that belong beside the numbers.
+        view: Which cells ``dp``, ``eo`` and ``rdp`` compare.
+        confidence: Of the intervals, or None.
+        criterion: The criterion that ``kl`` is measured for.
+    """
+
+    values: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+    counts: dict[str, tuple[int, str]]
+    pairs: int
+    links: int | None
+    cells: tuple[CellScore, ...]
+    reasons: dict[str, str]
+    notes: tuple[str, ...]
+    view: str
+    confidence: float | None
+    criterion: str
+    scored: ScoredPairs = field(repr=False)
+
+    def __getattr__(self, name: str) -> float:
+        values: dict[str, float] = self.__dict__.get("values", {})
+        if name in values:
+            return values[name]
+        hint = nearest(name, sorted(values))
+        raise AttributeError(f"Scores has no {name!r}{hint} measures: {', '.join(values)}")
+
+    @property
+    def frame(self) -> Any:
+        """Cells as fairlearn's ``MetricFrame``, or a stand-in of the same shape without it."""
+        return cell_frame(self.scored)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and strings, ready for JSON; undefined values are None."""
+        return {
+            "pairs": self.pairs,
+            "links": self.links,
+            **{name: _or_none(value) for name, value in self.values.items()},
+            "intervals": {k: [_or_none(end) for end in v] for k, v in self.intervals.items()},
+            "cells": [
+                {
+                    "groups": list(cell.groups),
+                    "pairs": cell.pairs,
+                    "links": cell.links,
+                    "mean": _or_none(cell.mean),
+                    "link_mean": _or_none(cell.link_mean),
+                }
+                for cell in self.cells
+            ],
+            "counts": {name: list(count) for name, count in self.counts.items()},
+            "reasons": dict(self.reasons),
+            "notes": list(self.notes),
+            "view": self.view,
+            "confidence": self.confidence,
+            "criterion": self.criterion,
+        }
+
+    def to_frame(self) -> Any:
+        """A pandas frame with one row per measure: value, low, high, count, unit, reason."""
+        import pandas as pd
+
+        none = (float("nan"), float("nan"))
+        rows = [
+            (value, *self.intervals.get(name, none), *self.counts[name], self.reasons.get(name, ""))
+            for name, value in self.values.items()
+        ]
+        columns = ["value", "low", "high", "count", "unit", "reason"]
+        index = pd.Index(list(self.values), name="measure")
+        return pd.DataFrame(rows, columns=columns, index=index)
+
+    def __rich__(self) -> "Group":
+        from linkparity.metrics.table import scores_table
+
+        return scores_table(self)
+
+    def __str__(self) -> str:
+        from io import StringIO
+
+        from rich.console import Console
+
+        console = Console(file=StringIO(), width=100, color_system=None, legacy_windows=False)
+        with console.capture() as text:
+            console.print(self)
+        return "\n".join(line.rstrip() for line in text.get().splitlines())
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value:.4g}" for name, value in self.values.items())
+        return f"Scores({values}, pairs={self.pairs}, view={self.view!r})"
+
+
+def evaluate(
+    model: Scorer,
+    split: "Split",
+    confidence: float | None = 0.95,
+    view: str = "subgroup",
+    seed: int = 0,
+) -> Scores:
+    """Score ``model`` on the held-out pairs of ``split``.
+
+    Only ``dp`` and ``kl`` use ``split.test.weight``; ``kl`` is measured for the criterion the model
+    was trained with, ``dp`` for a plain one; ``rb`` needs ``model.embedding_``. ``view`` says which
+    cells ``dp``, ``eo`` and ``rdp`` compare: ``subgroup``, ``mixed`` or ``group``.
+    """
+    graph, test = split.train, split.test
+    return score_pairs(
+        model.predict_logits(test),
+        groups=graph.group[test.index],
+        labels=test.label,
+        weight=test.weight,
+        group_names=graph.group_names,
+        embedding=getattr(model, "embedding_", None),
+        node_group=graph.group,
+        criterion=getattr(model, "criterion", None) or "dp",
+        view=view,
+        confidence=confidence,
+        seed=seed,
+    )
+
+
+def score_pairs(
+    logits: object = None,
+    groups: object = None,
+    labels: object = None,
+    weight: object = None,
+    *,
+    prob: object = None,
+    group_names: Sequence[str] = (),
+    embedding: object = None,
+    node_group: object = None,
+    criterion: object = "dp",
+    view: str = "subgroup",
+    confidence: float | None = 0.95,
+    seed: int = 0,
+) -> Scores:
+    """Score anybody's predictions: ``logits (P,)`` or ``prob (P,)``, with ``groups (P, 2)``.
+
+    Args:
+        logits: ``(P,)``, unless ``prob`` is given.
+        groups: ``(P, 2)`` or ``(P,)`` integers, −1 for none.
+        labels: ``(P,)`` 0 or 1; without them ``auc``, ``ap`` and ``eo`` are ``nan``.
+        weight: ``(P,)`` positive, for ``dp`` and ``kl`` alone.
+        prob: ``(P,)`` in [0, 1], in place of ``logits``.
+        group_names: Names of the groups 0, 1, 2 …
+        embedding: ``(num_nodes, dim)`` for ``rb``.
+        node_group: ``(num_nodes,)`` for ``rb``.
+        criterion: The one ``kl`` is measured for.
+        view: ``subgroup``, ``mixed`` or ``group``.
+        confidence: Of the intervals; None leaves them out.
+        seed: For the bootstrap and for ``rb``.
+
+    >>> score_pairs([0.0, 2.0, 1.0], [[0, 0], [0, 1], [1, 1]], [0, 1, 0], confidence=None).auc
+    1.0
+    """
+    scored = ScoredPairs.of(
+        logits, groups, labels, weight, prob=prob, names=group_names, embedding=embedding,
+        node_group=node_group, criterion=criterion, view=view, confidence=confidence, seed=seed,
+    )  # fmt: skip
+    return _collect(scored, {name: metric(scored) for name, metric in METRICS.items()})
+
+
+def _collect(scored: ScoredPairs, found: dict[str, Estimate]) -> Scores:
+    notes = [f"{name}: {e.note}." for name, e in found.items() if e.note]
+    intervals = {name: e.interval for name, e in found.items() if e.interval is not None}
+    return Scores(
+        values={name: e.value for name, e in found.items()},
+        intervals=intervals,
+        counts={name: (e.count, e.unit) for name, e in found.items()},
+        pairs=len(scored.prob),
+        links=None if scored.label is None else int(scored.label.sum()),
+        cells=_cells(scored),
+        reasons={_about(name, e): e.reason for name, e in found.items() if e.reason},
+        notes=(*([INDEPENDENCE] if intervals else []), *notes),
+        view=scored.view,
+        confidence=scored.confidence,
+        criterion=scored.criterion if isinstance(scored.criterion, str) else "custom",
+        scored=scored,
+    )
+
+
+def _about(name: str, estimate: Estimate) -> str:
+    return name if isnan(estimate.value) else f"{name} interval"
+
+
+def _cells(scored: ScoredPairs) -> tuple[CellScore, ...]:
+    means = scored.means
+    columns = (means.pairs, means.links, means.mean, means.link_mean)
+    rows = zip(means.groups, *(column.tolist() for column in columns), strict=True)
+    return tuple(
+        CellScore(groups, pairs, None if scored.label is None else int(links), mean, link_mean)
+        for groups, pairs, links, mean, link_mean in rows
+    )
+
+
+def _or_none(value: float) -> float | None:
+    return value if isfinite(value) else None

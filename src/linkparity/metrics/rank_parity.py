@@ -1,0 +1,46 @@
+"""Whether the order of the scores tells the group pair: ``rdp``."""
+
+import numpy as np
+
+from linkparity.metrics.delong import delong, largest_interval, levels
+from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
+
+
+def rdp(scored: ScoredPairs) -> Estimate:
+    r"""Largest AUC with which a score tells one cell from all others.
+
+    .. math:: \max_c \; P(x_c > x_{\bar c}) + \tfrac12 P(x_c = x_{\bar c})
+
+    0.5 is parity of ranks, 1 a cell that scores above every other. Unlike ``dp`` it does not
+    shrink when all predictions are squeezed together. Unweighted, over pairs with a group; the
+    interval is DeLong's, held for all cells at once. ``nan`` with fewer than two cells.
+    """
+    times = scored.cells.member.sum(axis=1)
+    used = scored.in_cells
+    count = len(used)
+    unknown = (NAN, NAN) if scored.confidence is not None else None
+    occupied = np.flatnonzero(scored.means.pairs)
+    if len(occupied) < 2:
+        reason = f"needs pairs in two cells of the view {scored.view!r}, got {len(occupied)}"
+        return Estimate(NAN, count, interval=unknown, reason=reason)
+    code, level = scored.code[used], levels(scored.rank[used])
+    area, variance = np.empty(len(occupied)), np.empty(len(occupied))
+    for i, cell in enumerate(occupied):
+        inside = scored.cells.member[code, cell]
+        area[i], variance[i] = delong(level, inside, times[code] - inside)
+    value = float(area.max())
+    if scored.confidence is None:
+        return Estimate(value, count)
+    known = variance > 0
+    if not known[area.argmax()]:
+        name = "-".join(scored.cells.groups[occupied[area.argmax()]])
+        reason = f"DeLong's variance is 0 or unknown for {name}, where the AUC is largest"
+        return Estimate(value, count, interval=unknown, reason=reason)
+    interval = largest_interval(area[known], variance[known], scored.confidence)
+    left = [
+        "-".join(scored.cells.groups[c])
+        for c, s in zip(occupied, variance, strict=True)
+        if not s > 0
+    ]
+    note = f"the interval leaves out {', '.join(left)}, without a variance" if left else ""
+    return Estimate(value, count, interval=interval, note=note)

@@ -1,0 +1,445 @@
+"""Every measure against a reference that walks over the pairs one by one."""
+
+import itertools
+import math
+import sys
+import types
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from linkparity.metrics import METRICS, VIEWS, CellSums, ScoredPairs, gap
+from linkparity.metrics.views import view_cells
+
+EXAMPLES = settings(deadline=None, max_examples=60)
+
+
+@st.composite
+def problems(draw, min_pairs=2):
+    """Few distinct logits (ties), groups −1 … 3, uneven weights."""
+    size = draw(st.integers(min_pairs, 30))
+    rows = st.lists(st.integers(-6, 6), min_size=size, max_size=size)
+    logits = np.array(draw(rows)) / 2
+    group = st.integers(-1, 3)
+    pair = st.tuples(group, group)
+    groups = np.array(draw(st.lists(pair, min_size=size, max_size=size)), dtype=int).reshape(
+        size, 2
+    )
+    labels = np.array(draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)), dtype=int)
+    weight = np.where(labels == 1, 1.0, draw(st.sampled_from([1.0, 7.5, 218.16])))
+    return {"logits": logits, "groups": groups, "labels": labels, "weight": weight}
+
+
+def memberships(pair, view):
+    """The cells a pair counts in, one entry per time it counts."""
+    known = [int(g) for g in pair if g >= 0]
+    if view == "subgroup":
+        return [tuple(sorted(known))] if known else []
+    if view == "mixed":
+        return ["within" if known[0] == known[1] else "between"] if len(known) == 2 else []
+    return known
+
+
+def members(problem, view):
+    """Cell → rows (logit, label, weight), with repetition."""
+    cells = {}
+    rows = zip(*(problem[k] for k in ("groups", "logits", "labels", "weight")), strict=True)
+    for pair, x, y, w in rows:
+        for cell in memberships(pair, view):
+            cells.setdefault(cell, []).append((float(x), int(y), float(w)))
+    return cells
+
+
+def loop_gap(means):
+    return max((abs(a - b) for a, b in itertools.combinations(means, 2)), default=math.nan)
+
+
+def loop_dp(problem, view):
+    means = []
+    for rows in members(problem, view).values():
+        means.append(sum(w * expit(x) for x, _, w in rows) / sum(w for _, _, w in rows))
+    return loop_gap(means)
+
+
+def loop_eo(problem, view):
+    means = []
+    for rows in members(problem, view).values():
+        probs = [expit(x) for x, y, _ in rows if y == 1]
+        if probs:
+            means.append(sum(probs) / len(probs))
+    return loop_gap(means)
+
+
+def loop_rdp(problem, view):
+    cells = members(problem, view)
+    areas = []
+    for cell, rows in cells.items():
+        rest = [row for other, more in cells.items() if other != cell for row in more]
+        wins = [(a > b) + (a == b) / 2 for a, _, _ in rows for b, _, _ in rest]
+        if wins:
+            areas.append(sum(wins) / len(wins))
+    return max(areas, default=math.nan)
+
+
+def measure(name, problem, **options):
+    return METRICS[name](ScoredPairs.of(**problem, **{"confidence": None, **options}))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(("name", "loop"), [("dp", loop_dp), ("eo", loop_eo), ("rdp", loop_rdp)])
+@EXAMPLES
+@given(problem=problems(min_pairs=0))
+def test_disparities_agree_with_a_loop_over_pairs(name, loop, view, problem):
+    found = measure(name, problem, view=view)
+    assert found.value == pytest.approx(loop(problem, view), nan_ok=True, abs=1e-12)
+    assert bool(found.reason) == math.isnan(found.value)
+
+
+@EXAMPLES
+@given(problem=problems())
+def test_auc_and_ap_agree_with_scikit_learn(problem):
+    assume(0 < problem["labels"].sum() < len(problem["labels"]))
+    y, x = problem["labels"], problem["logits"]
+    assert measure("auc", problem).value == pytest.approx(roc_auc_score(y, x))
+    assert measure("ap", problem).value == pytest.approx(average_precision_score(y, x))
+
+
+@pytest.mark.parametrize("name", ["auc", "ap"])
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_of_labels_has_no_ranking_and_says_so(name, label):
+    problem = {"logits": [0.0, 1.0, 2.0], "groups": [[0, 1], [1, 2], [2, 2]], "labels": [label] * 3}
+    found = measure(name, problem)
+    assert math.isnan(found.value)
+    assert "needs links and non-links" in found.reason
+
+
+@pytest.mark.parametrize("name", ["dp", "eo", "rdp", "auc", "ap"])
+@EXAMPLES
+@given(problem=problems(), data=st.data())
+def test_order_of_pairs_and_of_their_ends_does_not_matter(name, problem, data):
+    order = data.draw(st.permutations(range(len(problem["logits"]))))
+    turned = {key: value[order] for key, value in problem.items()}
+    turned["groups"] = turned["groups"][:, ::-1]
+    expected = measure(name, problem).value
+    assert measure(name, turned).value == pytest.approx(expected, nan_ok=True, abs=1e-12)
+
+
+@EXAMPLES
+@given(problem=problems())
+def test_only_dp_feels_the_weights(problem):
+    heavier = {**problem, "weight": problem["weight"] * np.linspace(1, 9, len(problem["weight"]))}
+    for name in ("auc", "ap", "eo", "rdp"):
+        expected = measure(name, problem).value
+        assert measure(name, heavier).value == pytest.approx(expected, nan_ok=True)
+    assert measure("dp", heavier).value == pytest.approx(
+        loop_dp(heavier, "subgroup"), nan_ok=True, abs=1e-12
+    )
+
+
+def test_squeezed_predictions_shrink_dp_and_leave_rdp_alone():
+    groups = np.array([[0, 0], [0, 1], [1, 2], [2, 2], [0, 0], [0, 2]])
+    logits = np.array([2.0, -1.0, 0.0, 0.5, 1.0, -2.0])
+    wide, narrow = ({"logits": logits * s, "groups": groups} for s in (1.0, 0.1))
+    assert measure("dp", narrow).value < measure("dp", wide).value / 3
+    assert measure("rdp", narrow).value == measure("rdp", wide).value
+
+
+def test_group_view_is_the_mean_a_node_of_each_group_meets():
+    rng = np.random.default_rng(0)
+    group = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, -1])
+    prob = rng.random((10, 10))
+    prob = (prob + prob.T) / 2
+    index = np.array(list(itertools.combinations(range(10), 2)))
+    node_means = [np.delete(prob[v], v).mean() for v in range(10)]
+    expected = [np.mean([node_means[v] for v in np.flatnonzero(group == g)]) for g in range(3)]
+    scored = ScoredPairs.of(prob=prob[index[:, 0], index[:, 1]], groups=group[index], view="group")
+    assert scored.means.mean == pytest.approx(expected)
+
+
+def test_view_counts_each_pair_where_it_belongs():
+    key = np.array([[0, 0], [0, 1], [1, 1], [1, -1]])
+    assert view_cells(key, "mixed").member.tolist() == [[1, 0], [0, 1], [1, 0], [0, 0]]
+    assert view_cells(key, "group").member.tolist() == [[2, 0], [1, 1], [0, 2], [0, 1]]
+    assert view_cells(key, "subgroup", ["left", "right"]).groups[-2:] == (
+        ("right", "right"),
+        ("right",),
+    )
+
+
+def test_groups_per_instance_are_compared_with_each_other():
+    problem = {"prob": [0.1, 0.3, 0.9, 0.5], "groups": [0, 0, 2, -1]}
+    assert measure("dp", problem).value == pytest.approx(0.7)
+    assert measure("dp", problem, view="group").value == pytest.approx(0.7)
+    assert "needs pairs in two cells" in measure("dp", problem, view="mixed").reason
+
+
+def test_extreme_logits_keep_their_order():
+    problem = {"logits": [800.0, 900.0, 700.0], "groups": [[0, 0], [1, 2], [2, 2]]}
+    assert measure("auc", {**problem, "labels": [0, 1, 0]}).value == 1.0
+    assert measure("rdp", problem).value == 1.0
+    assert measure("dp", problem).value == 0.0
+
+
+# --- sums in batches ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@EXAMPLES
+@given(problem=problems(min_pairs=1), cuts=st.lists(st.integers(0, 30), max_size=4))
+def test_batches_and_processes_add_up_to_the_whole(view, problem, cuts):
+    size = len(problem["logits"])
+    edges = [0, *sorted(min(cut, size) for cut in cuts), size]
+    workers = [CellSums(), CellSums()]
+    for i, (start, stop) in enumerate(itertools.pairwise(edges)):
+        part = slice(start, stop)
+        prob, groups = expit(problem["logits"][part]), problem["groups"][part]
+        workers[i % 2].update(prob, groups, problem["labels"][part], problem["weight"][part])
+    streamed = workers[0].merge(workers[1]).result(view)
+    assert streamed.dp == pytest.approx(loop_dp(problem, view), nan_ok=True, abs=1e-12)
+    assert streamed.eo == pytest.approx(loop_eo(problem, view), nan_ok=True, abs=1e-12)
+    cells = members(problem, view)
+    assert streamed.pairs.sum() == sum(map(len, cells.values()))
+    assert streamed.links.sum() == sum(y for rows in cells.values() for _, y, _ in rows)
+
+
+def test_merging_leaves_the_other_untouched():
+    one = CellSums().update([0.5], [[0, 1]])
+    two = CellSums().update([0.1, 0.2], [[0, 1], [2, 2]])
+    one.merge(two).update([0.9], [[2, 2]])
+    assert two.result().pairs.tolist() == [1, 1]
+    assert one.result().pairs.tolist() == [2, 2]
+
+
+def test_links_stay_unknown_once_a_batch_came_without_labels():
+    sums = CellSums().update([0.5, 0.7], [[0, 1], [1, 1]], labels=[1, 1]).update([0.1], [[0, 1]])
+    found = sums.result()
+    assert np.isnan(found.links).tolist() == [True, False]
+    assert math.isnan(found.eo)
+    assert found.dp == pytest.approx(0.4)
+
+
+def test_streaming_refuses_what_would_vanish_in_a_sum():
+    with pytest.raises(ValueError, match=r"CellSums.update: prob has 1 nan of 2, .* row 1"):
+        CellSums().update([0.1, math.nan], [[0, 0], [1, 1]])
+    with pytest.raises(ValueError, match=r"\(P,\) and \(P, 2\) cannot be added"):
+        CellSums().update([0.1], [[0, 1]]).update([0.1], [2])
+
+
+def test_gap_needs_two_means():
+    assert math.isnan(gap(np.array([0.5, math.nan])))
+    assert gap(np.array([0.5, 0.5])) == 0
+
+
+# --- rb ----------------------------------------------------------------------------------------
+
+
+def clusters(sizes, spread, dim=4, seed=0):
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    centre = rng.normal(size=(len(sizes), dim))
+    return centre[group] + spread * rng.normal(size=(len(group), dim)), group
+
+
+def rb(points, group, **options):
+    problem = {"logits": [0.0], "groups": [[0, 1]], "embedding": points, "node_group": group}
+    return measure("rb", problem, **options)
+
+
+def loop_rb(points, group, seed):
+    """The grid search by hand: standardise, fit and score in loops."""
+    multi = {} if len(set(group)) == 2 else {"multi_class": "ovr", "average": "weighted"}
+
+    def fit_and_score(x, y, x_test, y_test, setting):
+        C, l1_ratio = setting
+        mean, deviation = x.mean(axis=0), x.std(axis=0)
+        model = LogisticRegression(
+            solver="saga", C=C, l1_ratio=l1_ratio, max_iter=100, random_state=seed
+        ).fit((x - mean) / deviation, y)
+        chance = model.predict_proba((x_test - mean) / deviation)
+        return roc_auc_score(y_test, chance if multi else chance[:, 1], **multi)
+
+    x, x_test, y, y_test = train_test_split(
+        points, group, test_size=0.2, stratify=group, random_state=seed
+    )
+    best = (-1.0, None)
+    for setting in itertools.product([1e-4, 1e-2, 1.0, 1e2, 1e4], [0.0, 1.0]):
+        scores = [
+            fit_and_score(x[a], y[a], x[b], y[b], setting)
+            for a, b in StratifiedKFold(3).split(x, y)
+        ]
+        if np.mean(scores) > best[0]:
+            best = (np.mean(scores), setting)
+    return fit_and_score(x, y, x_test, y_test, best[1])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("sizes", [(40, 30), (30, 25, 20)])
+def test_rb_is_the_grid_search_written_out(sizes):
+    points, group = clusters(sizes, spread=1.5)
+    found = rb(points, group, seed=3)
+    assert found.value == pytest.approx(loop_rb(points, group, seed=3))
+    assert (found.count, found.unit) == (sum(sizes), "nodes")
+
+
+def test_rb_is_high_when_groups_lie_apart_and_half_when_nothing_is_there():
+    points, group = clusters((30, 30, 30), spread=0.05)
+    assert rb(points, group).value == 1.0
+    assert rb(np.ones_like(points), group).value == pytest.approx(0.5)
+
+
+def test_rb_leaves_out_small_groups_and_nodes_without_one_and_says_so():
+    points, group = clusters((20, 20, 4), spread=1.0)
+    with_strangers = np.concatenate([points, 100 + points[:7]])
+    unknown = np.concatenate([group, np.full(7, -1)])
+    found = rb(with_strangers, unknown, names=("a", "b", "rare"))
+    assert found.note == "groups of fewer than 5 nodes are left out: rare (4)"
+    assert found.count == 40
+    assert found.value == rb(points[:40], group[:40]).value
+
+
+def test_rb_without_embeddings_or_second_group_is_nan_with_a_reason():
+    assert rb(None, None).reason == "the model has no embeddings"
+    points, group = clusters((20, 3, 4), spread=1.0)
+    found = rb(points, group)
+    assert math.isnan(found.value)
+    assert found.reason == "needs two groups of 5 nodes or more, got 1"
+
+
+def test_rb_is_driven_by_its_seed_and_silences_nothing_for_others():
+    points, group = clusters((25, 25, 25), spread=3.0, dim=8)
+    values = [rb(points, group, seed=seed).value for seed in (0, 0, 1)]
+    assert values[0] == values[1] != values[2]
+    with pytest.raises(ConvergenceWarning):
+        warnings.warn("still an error", ConvergenceWarning, stacklevel=1)
+
+
+# --- kl ----------------------------------------------------------------------------------------
+
+
+def loop_kl(problem):
+    """Tilt each group pair by bisection until its mean is the overall one; sum the divergence."""
+    cells = members(problem, "subgroup")
+    weight = sum(w for rows in cells.values() for _, _, w in rows)
+    target = sum(w * expit(x) for rows in cells.values() for x, _, w in rows) / weight
+    total = 0.0
+    for rows in cells.values():
+        x, _, w = np.array(rows).T
+        tilt = brentq(lambda t, x=x, w=w: w @ expit(x + t) / w.sum() - target, -50, 50, xtol=1e-14)
+        p, h = expit(x + tilt), expit(x)
+        total += w @ (p * np.log(p / h) + (1 - p) * np.log((1 - p) / (1 - h)))
+    return total / weight
+
+
+def test_kl_is_the_divergence_per_constrained_weight():
+    pytest.importorskip("linkparity.projection")
+    rng = np.random.default_rng(5)
+    problem = {
+        "logits": rng.normal(size=200),
+        "groups": rng.integers(-1, 3, size=(200, 2)),
+        "labels": rng.integers(0, 2, size=200),
+        "weight": rng.choice([1.0, 30.0], size=200),
+    }
+    found = measure("kl", problem)
+    assert found.value == pytest.approx(loop_kl(problem), rel=1e-6)
+    assert found.count == (problem["groups"].max(axis=1) >= 0).sum()
+
+
+@pytest.fixture
+def projection(monkeypatch):
+    """A projection that leaves out the first pair and diverges by 6 nats in total."""
+    seen = {}
+
+    def i_project(logits, **arguments):
+        seen.update(arguments)
+        if arguments["criterion"] == "accuracy":
+            raise solver.NotConverged("stopped short of the tolerance")
+        cell = torch.arange(len(logits)) - 1
+        return types.SimpleNamespace(cell=cell, kl=torch.tensor(6.0))
+
+    solver = types.ModuleType("linkparity.solver")
+    solver.Infeasible = type("Infeasible", (ValueError,), {})
+    solver.NotConverged = type("NotConverged", (RuntimeError,), {})
+    module = types.ModuleType("linkparity.projection")
+    module.i_project = i_project
+    monkeypatch.setitem(sys.modules, "linkparity.solver", solver)
+    monkeypatch.setitem(sys.modules, "linkparity.projection", module)
+    return seen
+
+
+SMALL = {
+    "logits": [0.0, 1.0, 2.0, 3.0],
+    "groups": [[-1, -1], [0, 1], [1, 2], [2, 2]],
+    "labels": [1, 0, 1, 0],
+    "weight": [50.0, 1.0, 2.0, 9.0],
+}
+
+
+def test_kl_divides_by_the_weight_of_the_constrained_pairs(projection):
+    found = measure("kl", SMALL, criterion="eo")
+    assert (found.value, found.count) == (0.5, 3)
+    assert (projection["criterion"], projection["target"]) == ("eo", "model")
+    assert projection["weight"].tolist() == SMALL["weight"]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"criterion": "accuracy"}, "stopped short"),
+        ({"criterion": "churn"}, "baseline's decisions"),
+        ({"criterion": object()}, "custom criterion"),
+        ({"labels": None, "criterion": "eo"}, "eo needs labels"),
+        ({"logits": [0.0, 1.0, np.inf, 3.0]}, "1 probabilities are exactly 0 or 1"),
+        ({k: v[:2] for k, v in SMALL.items()}, "needs pairs in two cells of dp, got 1"),
+    ],
+)
+def test_kl_without_a_projection_is_nan_with_a_reason(projection, change, reason):
+    found = measure("kl", {**SMALL, **change})
+    assert math.isnan(found.value)
+    assert reason in found.reason
+
+
+# --- what comes in -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"prob": [0.1] * 4}, "give either logits or prob, got both"),
+        ({"logits": None}, "give either logits or prob, got neither"),
+        ({"logits": [0.0, np.nan, 1.0, 1.0]}, "logits has 1 nan of 4, the first at row 1"),
+        ({"logits": None, "prob": [0.1, 0.2, 1.5, 0]}, r"in \[0, 1\], got 1.5 at row 2"),
+        ({"logits": [[0.0]] * 4}, r"logits must have the shape \(P,\), got \(4, 1\)"),
+        ({"groups": None}, "groups are missing"),
+        ({"groups": [[0, 1]]}, "groups must have one row per score, 4"),
+        ({"groups": [[0.5, 1]] * 4}, "groups must be integers"),
+        ({"labels": [0, 1, 2, 1]}, "labels must be 0 or 1, got 2 at row 2"),
+        ({"labels": [0, 1]}, "labels must have one row per score, 4"),
+        ({"weight": [1, 1, -1, 1]}, "weight must be positive and finite, got -1 at row 2"),
+        ({"weight": [1, 1, 1, np.inf]}, "weight must be positive and finite, got inf at row 3"),
+        ({"confidence": 1.0}, "confidence must lie strictly between 0 and 1, got 1"),
+        ({"view": "subgroups"}, "unknown view 'subgroups'; did you mean 'subgroup'"),
+        ({"embedding": np.ones((3, 2)), "node_group": [0, 1]}, r"shape \(2, dim\).*got \(3, 2\)"),
+    ],
+)
+def test_bad_input_gets_a_sentence(change, message):
+    with pytest.raises(ValueError, match=message):
+        ScoredPairs.of(**{**SMALL, **change})
+
+
+def test_every_metric_answers_an_empty_problem_with_a_reason(projection):
+    scored = ScoredPairs.of(logits=[], groups=np.empty((0, 2), dtype=int), labels=[])
+    for name, metric in METRICS.items():
+        found = metric(scored)
+        assert math.isnan(found.value), name
+        assert found.reason, name
+        assert found.count == 0
