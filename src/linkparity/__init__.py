@@ -1,19 +1,36 @@
 """Measure and reduce disparity between groups in link prediction."""
+# ruff: noqa: I001, RUF022 (the public names stand in reading order)
 
-from linkparity import criteria
+from linkparity import criteria, datasets
+from linkparity.graph import Graph
+from linkparity.pairs import Pairs, all_pairs, sample_pairs
+from linkparity.datasets import load
+from linkparity.split import Split, split_links
 from linkparity.criteria import Cells
 from linkparity.projection import Projection, i_project
-from linkparity.regularizer import FairnessRegularizer
 from linkparity.solver import Infeasible, NotConverged
+from linkparity.regularizer import FairnessRegularizer
+from linkparity.evaluation import Scores, evaluate, score_pairs
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "load",
+    "datasets",
+    "Graph",
+    "Pairs",
+    "all_pairs",
+    "sample_pairs",
+    "split_links",
+    "Split",
+    "criteria",
     "Cells",
-    "FairnessRegularizer",
+    "i_project",
+    "Projection",
     "Infeasible",
     "NotConverged",
-    "Projection",
-    "criteria",
-    "i_project",
+    "FairnessRegularizer",
+    "evaluate",
+    "score_pairs",
+    "Scores",
 ]

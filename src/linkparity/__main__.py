@@ -1,0 +1,5 @@
+"""``python -m linkparity`` is the command ``linkparity``."""
+
+from linkparity.cli import main
+
+main()
