@@ -199,8 +199,8 @@ def score_pairs(
         confidence: Of the intervals; None leaves them out.
         seed: For the bootstrap and for ``rb``.
 
-    >>> score_pairs([0.0, 2.0, 1.0], [[0, 0], [0, 1], [1, 1]], [0, 1, 0], confidence=None).auc
-    1.0
+    >>> score_pairs(prob=[0.0, 0.9, 0.5], groups=[[0, 0], [1, 0], [2, 1]], confidence=None).dp
+    0.9
     """
     scored = ScoredPairs.of(
         logits, groups, labels, weight, prob=prob, names=group_names, embedding=embedding,

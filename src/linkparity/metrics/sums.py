@@ -122,7 +122,7 @@ class CellSums:
                 "CellSums: groups of the shape (P,) and (P, 2) cannot be added together; "
                 "give one group per instance throughout, or two per pair throughout"
             )
-        self._rows[key] = self._rows[key] + row if key in self._rows else row.copy()
+        self._rows[key] = self._rows[key] + row if key in self._rows else row
 
 
 def cell_means(
