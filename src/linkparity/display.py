@@ -13,7 +13,7 @@ EXPLAINED = {
     "auc": "auc",
     "dp": "dp: largest gap between means over all pairs",
     "eo": "eo: largest gap between means over links",
-    "rdp": "rdp: largest gap between pairs' ranks (as auc)",
+    "rdp": "rdp: auc of telling a group pair by its scores; 0.5 is parity",
 }
 
 
