@@ -45,9 +45,7 @@ def test_scores_example_closes_the_gap(capsys):
     names = run(BLOCKS["scores"])
     assert names["before"].dp > 1e-4
     assert names["after"].dp == pytest.approx(0, abs=1e-9)
-    assert re.fullmatch(
-        r"gap 0\.\d+ -> 0\.0000, auc 0\.\d+ -> 0\.\d+\n", capsys.readouterr().out
-    )
+    assert re.fullmatch(r"gap 0\.\d+ -> 0\.0000, auc 0\.\d+ -> 0\.\d+\n", capsys.readouterr().out)
 
 
 def test_links_between_documents_lead_somewhere():

@@ -46,8 +46,8 @@ def options(version: Version = False) -> None:
 def demo(as_json: Json = False) -> None:
     """Run the main job on an embedded graph, in under a minute.
 
-    Fits a simple link model to the political blogs of 2004, audits the gaps between parties, projects
-    the model to demographic parity and to equal opportunity, and compares.
+    Fits a simple link model to the political blogs of 2004, audits the gaps between parties,
+    projects the model to demographic parity and to equal opportunity, and compares.
     """
     from linkparity.demo import run_demo
     from linkparity.display import demo_tables

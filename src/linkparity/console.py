@@ -36,9 +36,9 @@ def say(text: str) -> None:
 
 
 def one_line(error: Exception) -> str | None:
-    """The sentence for an error that a user can mend; None for a bug, which keeps its traceback.
+    r"""The sentence for an error that a user can mend; None for a bug, which keeps its traceback.
 
-    >>> one_line(ValueError("train: gamma must be positive,\\n got -1"))
+    >>> one_line(ValueError("train: gamma must be positive,\n got -1"))
     'train: gamma must be positive, got -1'
     >>> one_line(ZeroDivisionError())
     """

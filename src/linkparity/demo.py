@@ -60,7 +60,9 @@ class Row:
             **self.measures,
             "kl": self.kl,
             "target": None if p is None else p.target,
-            "tilts": None if p is None else dict(zip(cell_names(self), p.tilt.tolist(), strict=True)),
+            "tilts": None
+            if p is None
+            else dict(zip(cell_names(self), p.tilt.tolist(), strict=True)),
             "cells": [
                 {
                     "groups": list(cell.groups),
