@@ -11,9 +11,9 @@ from linkparity.demo import MODEL, Demo, Row, cell_names
 HEADINGS = {"none": "plain", "dp": "dp-projected", "eo": "eo-projected"}
 EXPLAINED = {
     "auc": "auc",
-    "dp": "dp: largest gap between means over all pairs",
-    "eo": "eo: largest gap between means over links",
-    "rdp": "rdp: auc of telling a group pair by its scores; 0.5 is parity",
+    "dp": "dp: largest gap, all pairs",
+    "eo": "eo: largest gap, links",
+    "rdp": "rdp: of ranks; parity is 0.5",
 }
 
 
@@ -85,8 +85,7 @@ def _measures(rows: tuple[Row, ...]) -> Table:
         table.add_column(HEADINGS[row.criterion], justify="right", min_width=12)
     for name, explained in EXPLAINED.items():
         table.add_row(explained, *(_number(row.measures[name]) for row in rows))
-    kl = "kl: nats per constrained pair from the plain model"
-    table.add_row(kl, *(_number(row.kl) for row in rows))
+    table.add_row("kl: nats per pair from plain", *(_number(row.kl) for row in rows))
     return table
 
 
