@@ -21,6 +21,7 @@ LAYERS = [
     "sums",
     "solver",
     "targets",
+    "fitting",
     "projection",
     "regularizer",
     "training",

@@ -3,9 +3,10 @@
 
 from linkparity import criteria, datasets
 from linkparity.graph import Graph
+from linkparity.grouping import GraphWarning
 from linkparity.pairs import Pairs, all_pairs, sample_pairs
 from linkparity.datasets import load
-from linkparity.split import Split, split_links
+from linkparity.split import Split, SplitWarning, split_links
 from linkparity.criteria import Cells
 from linkparity.projection import Projection, i_project
 from linkparity.solver import Infeasible, NotConverged
@@ -18,11 +19,13 @@ __all__ = [
     "load",
     "datasets",
     "Graph",
+    "GraphWarning",
     "Pairs",
     "all_pairs",
     "sample_pairs",
     "split_links",
     "Split",
+    "SplitWarning",
     "criteria",
     "Cells",
     "i_project",

@@ -5,21 +5,22 @@ r"""The I-projection of a link model onto the models at parity: section 3.3 of t
           h_{F,k} = \sigma(x_k + t_{m(k)}), \quad t = A^\top\lambda
 """
 
+import math
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
-from scipy.special import expit
 from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
 from linkparity.criteria.subsample import subsample
-from linkparity.solver import NotConverged, Problem, Solution, solve
-from linkparity.sums import ScatteredSums, SlicedSums, Sums, tensor_sums
-from linkparity.targets import Target, read_target, with_goal
+from linkparity.fitting import Ask, Fit, check_start, check_tolerance, fit_tilts
+from linkparity.solver import NotConverged
+from linkparity.sums import TensorSums, tensor_sums
+from linkparity.targets import read_target
 
 #: Default accuracy on the logit scale, by the type that the sums are computed in.
 TOL = {torch.float64: 1e-10, torch.float32: 1e-7}
@@ -94,8 +95,8 @@ def i_project(
 
     Args:
         logits: ``(P,)`` finite logits; ``kl`` is differentiable in them.
-        groups: ``(P, 2)`` groups at the ends of each pair, or ``(P,)`` one per instance; −1 is none.
-            A dict of them by attribute for several attributes.
+        groups: ``(P, 2)`` groups at the ends of each pair, or ``(P,)`` one per instance; −1 is
+            none. A dict of them by attribute for several attributes.
         criterion: ``dp``, ``eo``, ``weak-dp``, ``equalized-odds``, ``accuracy``, ``churn``, or
             ``criteria.Custom(cells, A, b)``.
         labels: ``(P,)`` 0/1; for ``churn`` the decisions of the baseline.
@@ -132,96 +133,53 @@ def i_project(
             f"i_project: {len(x)} logits do not fit groups of {len(cells)} pairs; give one per pair"
         )
     cells = cells.to(x.device)
-    asked = _Asked(read_target(target, cells), _check_tolerance(tolerance), tol, bound)
-    part = None if sample_size is None else subsample(cells, sample_size, generator)
-    first = _check_start(start, cells)
     plain = x.detach()
+    part = None if sample_size is None else subsample(cells, sample_size, generator)
+    ask = Ask(read_target(target, cells), check_tolerance(tolerance), check_start(start, cells))
     if cells.total == 0:
-        kl = _WithGradient.apply(x, x.new_zeros(()), torch.zeros_like(plain))
-        return Projection(plain.new_zeros(len(first)), kl, float("nan"), 0.0, 0, cells, plain)
-    problem, solution, source = _fit(plain, cells, asked, part, first)
-    now = source(solution.tilt)
-    lack = problem.lack(now, solution.multiplier)
-    value = float(source.divergence(solution.tilt).sum() + solution.multiplier @ lack)
-    kl = torch.tensor(value, dtype=x.dtype, device=x.device)
+        kl = _with_gradient(x, x.new_zeros(()), torch.zeros_like(plain))
+        return Projection(plain.new_zeros(len(cells.mass)), kl, math.nan, 0.0, 0, cells, plain)
+    fit, source = _fit(plain, cells, part, ask, tol, bound)
+    now = source(fit.tilt)
+    kl = torch.tensor(fit.divergence(source, now), dtype=x.dtype, device=x.device)
     if x.requires_grad and torch.is_grad_enabled():
-        through = through_target and asked.target == "model"
-        kl = _WithGradient.apply(x, kl, _gradient(source, problem, solution, cells, x, through))
-    tilt = torch.as_tensor(solution.tilt, dtype=x.dtype, device=x.device)
-    targets, residual = _outcome(problem, now, cells)
-    return Projection(tilt, kl, targets, residual, solution.steps, cells, plain)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What the caller asked of the projection."""
-
-    target: Target
-    slack: float
-    tol: float | None
-    bound: float
-
-
-Source = SlicedSums | ScatteredSums
+        through = through_target and target == "model"
+        kl = _with_gradient(x, kl, _gradient(source, fit, x, through))
+    tilt = torch.as_tensor(fit.tilt, dtype=x.dtype, device=x.device)
+    return Projection(tilt, kl, fit.target, fit.residual(now), fit.steps, cells, plain)
 
 
 def _fit(
-    x: Tensor, cells: Cells, asked: _Asked, part: Cells | None, start: np.ndarray
-) -> tuple[Problem, Solution, Source]:
-    """Solve in the logits' own type; in float64 where that proves too coarse."""
-    layout = cells.layout
-    rows = np.flatnonzero(np.abs(layout.matrix) @ cells.mass > 0)
-    names = tuple(layout.rows[r] for r in rows)
-    free = Problem(
-        layout.matrix[rows], cells.mass, None, layout.block[rows], asked.slack, names
-    )
-    zero = np.zeros(len(start))
+    x: Tensor, cells: Cells, part: Cells | None, ask: Ask, tol: float | None, bound: float
+) -> tuple[Fit, TensorSums]:
+    """Fit in the logits' own type; in float64 where that proves too coarse."""
+    zero = np.zeros(len(cells.mass))
     for exact in (False, True):
         source = tensor_sums(x, cells, exact)
         base = source(zero)
-        problem = with_goal(free, asked.target, base, cells)
-        tol = TOL[source.x.dtype] if asked.tol is None else asked.tol
         fitted = source if part is None else tensor_sums(x, part, exact)
-        begin = base if part is None else fitted(zero)
+        accuracy = TOL[source.x.dtype] if tol is None else tol
         try:
-            solution = solve(fitted, problem, start, tol, begin, asked.bound)
-            return replace(problem, goal=solution.goal), solution, source
+            return fit_tilts(fitted, cells, ask, accuracy, bound, base), source
         except NotConverged:
             if exact or fitted.x.dtype == torch.float64:
                 raise
     raise AssertionError("unreachable")
 
 
-def _gradient(
-    source: Source, problem: Problem, solution: Solution, cells: Cells, x: Tensor, through: bool
-) -> Tensor:
+def _gradient(source: TensorSums, fit: Fit, x: Tensor, through: bool) -> Tensor:
     """``w (h − h_F)`` in the order of the pairs, plus the path through the target if asked."""
-    change = source.shift(solution.tilt)
+    cells = fit.cells
+    change = source.shift(fit.tilt)
     if through:
-        same = problem.together
-        pull = same @ (solution.multiplier * problem.weight) / (same @ problem.weight)
-        per_cell = torch.as_tensor(problem.matrix.T @ pull, device=x.device)
         sizes = torch.as_tensor(np.diff(cells.start), device=x.device)
-        change = change + per_cell.repeat_interleave(sizes) * source.slope()
+        pull = torch.as_tensor(fit.pull, device=x.device)
+        change = change + pull.repeat_interleave(sizes) * source.slope()
     change = change.to(x.dtype)
     if cells.order is None:
         return change
     spread = torch.zeros_like(x, requires_grad=False)
     return spread.index_copy_(0, cells.order.long(), change)
-
-
-def _outcome(
-    problem: Problem, now: Sums, cells: Cells
-) -> tuple[float | dict[Hashable, float], float]:
-    """The target of each block, and the largest distance of a mean from it."""
-    assert problem.goal is not None
-    means, target = problem.means(now), expit(problem.goal)
-    residual = float(np.abs(means - target).max())
-    blocks = cells.layout.blocks
-    if blocks == (None,):
-        return float(target[0]), residual
-    found = {blocks[b]: float(t) for b, t in zip(problem.block, target, strict=True)}
-    return {key: found.get(key, float("nan")) for key in blocks}, residual
 
 
 class _WithGradient(torch.autograd.Function):
@@ -233,10 +191,15 @@ class _WithGradient(torch.autograd.Function):
         return value.clone()
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         return upstream * gradient, None, None
+
+
+def _with_gradient(logits: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
+    out: Tensor = _WithGradient.apply(logits, value, gradient)  # type: ignore[no-untyped-call]
+    return out
 
 
 def _check_logits(logits: object) -> tuple[Tensor, float]:
@@ -258,22 +221,3 @@ def _check_logits(logits: object) -> tuple[Tensor, float]:
             f"{int(wrong[0])} ({len(wrong)} in all); a probability of 0 or 1 cannot be tilted"
         )
     return x, max(abs(low), abs(high)) + 1.0
-
-
-def _check_tolerance(tolerance: float) -> float:
-    if not 0 <= tolerance < 1:
-        raise ValueError(f"i_project: tolerance must lie in [0, 1), got {tolerance:g}")
-    return float(tolerance)
-
-
-def _check_start(start: object, cells: Cells) -> np.ndarray:
-    """Finite tilts to start from, 0 for cells without weight."""
-    if start is None:
-        return np.zeros(len(cells.mass))
-    tilt = torch.as_tensor(start).detach().cpu().double().numpy()
-    if tilt.shape != cells.mass.shape or not np.isfinite(tilt).all():
-        raise ValueError(
-            f"i_project: start must be {len(cells.mass)} finite tilts, one per cell, "
-            f"got shape {tilt.shape}"
-        )
-    return np.where(cells.mass > 0, tilt, 0.0)

@@ -65,9 +65,12 @@ class FairnessRegularizer(nn.Module):
             cells = Cells.prepare(groups, self.criterion, labels, weight, **prepare)
         elif not (groups is None and labels is None and weight is None):
             raise ValueError("FairnessRegularizer: give either cells, or groups, labels and weight")
-        p = i_project(
-            logits, cells=cells, target=self.target, start=self._recall(cells), **options
-        )
+        elif cells.criterion.name != self.criterion.name:
+            raise ValueError(
+                f"FairnessRegularizer: cells were prepared for {cells.criterion.name!r}, "
+                f"this is a regularizer for {self.criterion.name!r}; prepare them for the same"
+            )
+        p = i_project(logits, cells=cells, target=self.target, start=self._recall(cells), **options)
         self._remember(cells, p.tilt)
         return p.kl / (cells.total or 1.0)
 

@@ -3,8 +3,8 @@ r"""The sums per cell that the solver asks for, from logits in memory.
 .. math:: S_m = \sum w\,\sigma(x + t_m) \qquad R_m = \sum w\,\sigma(-x - t_m) \qquad
           V_m = \sum w\,\sigma(1 - \sigma)(x + t_m)
 
-S and R are kept apart because a mean of h near 1 is only told from 1 by R: a cell is summed from its
-smaller side, and the other side is the cell's weight less that.
+S and R are kept apart because a mean of h near 1 is only told from 1 by R: a cell is summed from
+its smaller side, and the other side is the cell's weight less that.
 """
 
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ class SumSource(Protocol):
         ...
 
 
-def tensor_sums(logits: Tensor, cells: Cells, exact: bool = False) -> "SlicedSums | ScatteredSums":
+def tensor_sums(logits: Tensor, cells: Cells, exact: bool = False) -> "TensorSums":
     """Sums over ``logits (P,)`` in memory: slice by slice, or scattered when cells are small.
 
     Args:
@@ -125,7 +125,7 @@ class SlicedSums:
 
     def __call__(self, tilt: np.ndarray) -> Sums:
         """The sums at ``tilt (M,)``."""
-        for m in np.flatnonzero((tilt != self.last_tilt) & (self.mass > 0)):
+        for m in np.flatnonzero((tilt != self.last_tilt) & (self.mass > 0)).tolist():
             share, spread = self._share(m, tilt[m])
             if share > 0.75 * self.mass[m]:
                 self.side[m] = -self.side[m]
@@ -139,14 +139,14 @@ class SlicedSums:
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
         """``(M,)`` KL-divergence of the tilted pairs to the pairs, in nats."""
         total = np.zeros(len(tilt))
-        for m in np.flatnonzero((tilt != 0) & (self.mass > 0)):
+        for m in np.flatnonzero((tilt != 0) & (self.mass > 0)).tolist():
             total[m] = self._divergence(m, tilt[m])
         return total
 
     def shift(self, tilt: np.ndarray) -> Tensor:
         """``w (σ(x) − σ(x + t))``, the gradient of the KL-divergence, in cell order."""
         out = torch.zeros_like(self.x)
-        for m in np.flatnonzero((tilt != 0) & (self.mass > 0)):
+        for m in np.flatnonzero((tilt != 0) & (self.mass > 0)).tolist():
             side = self.side[m]
             plain, tilted = self._probs(m, 0.0, side), self._probs(m, tilt[m], side)
             for (low, high), h, f in zip(self._slices(m), plain, tilted, strict=True):
@@ -207,7 +207,10 @@ class SlicedSums:
             log = torch.log1p_(h * np.expm1(leap).item())
             total -= _sum(log if self.weight is None else log.mul_(self.weight[low:high]))
         share = self.last.yes[m] if side > 0 else self.last.no[m]
-        return total + leap * share
+        return float(total + leap * share)
+
+
+TensorSums = SlicedSums | ScatteredSums
 
 
 class _Kept(NamedTuple):

@@ -116,4 +116,4 @@ def _own_goal(problem: Problem, cells: Cells) -> np.ndarray:
             f"i_project: {problem.rows[worst]} must have a right side strictly between {low:g} "
             f"and {high:g}, the sums at probabilities of 0 and 1, got {right[~bare][worst]:g}"
         )
-    return np.log(yes) - np.log(no)
+    return np.asarray(np.log(yes) - np.log(no))

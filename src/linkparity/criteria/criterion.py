@@ -13,7 +13,8 @@ from linkparity.criteria.groups import GroupCells
 class Layout:
     r"""M cells and C constraints, the same for any data.
 
-    .. math:: \sum_m A_{cm} S_m + \sum_{m: A_{cm} < 0} |A_{cm}| W_m = d_{block(c)} \sum_m |A_{cm}| W_m
+    .. math:: \sum_m A_{cm} S_m + \sum_{m: A_{cm} < 0} |A_{cm}| W_m
+              = d_{block(c)} \sum_m |A_{cm}| W_m
 
     with :math:`S_m` a cell's sum of probabilities and :math:`W_m` its weight: a constraint is about
     the mean of ``p`` where A is positive and of ``1 − p`` where it is negative.

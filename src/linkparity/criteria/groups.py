@@ -57,9 +57,9 @@ class GroupCells:
 def code_groups(groups: object, directed: bool = False) -> GroupCells:
     """Number the group pairs of ``groups``, ``(P, 2)`` or ``(P,)`` integers, −1 for none.
 
-    Unordered pairs stand in the order (0,0), (0,1) … (0,S−1), (1,1) …, with S the largest group + 1;
-    behind them the S groups alone, where the other end has none (only those, when no pair has two
-    groups). With ``directed`` the S² ordered pairs come first. Groups ``(P,)`` are S cells.
+    Unordered pairs stand in the order (0,0), (0,1) … (0,S−1), (1,1) …, with S the largest group
+    + 1; behind them the S groups alone, where the other end has none (only those, when no pair has
+    two groups). With ``directed`` the S² ordered pairs come first. Groups ``(P,)`` are S cells.
 
     >>> code_groups([[0, 0], [2, 1], [1, 2]]).code
     tensor([0, 4, 4])

@@ -1,9 +1,11 @@
-r"""A free target, sought from outside: slower than the joint solver and surer, for constraints that do not touch each other.
+r"""A free target, sought from outside: slower than the joint solver, and surer.
 
-.. math:: \min_d F(d), \quad F(d) = \min_{|\bar p_c - d| \le \varepsilon} \mathrm{KL}(p \,\|\, h), \qquad
+.. math:: \min_d F(d), \quad
+          F(d) = \min_{|\bar p_c - d| \le \varepsilon} \mathrm{KL}(p \,\|\, h), \qquad
           F'(d) = \sum_c W_c \lambda_c
 
-F is convex, so the best d is the root of F' between the smallest and the largest mean.
+For constraints that do not touch each other. F is convex, so the best d is the root of F' between
+the smallest and the largest mean.
 """
 
 from collections.abc import Callable

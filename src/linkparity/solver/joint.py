@@ -5,7 +5,7 @@ r"""The joint case: overlapping constraints, a free mean, a tolerance. Trust-reg
 
 B holds the constraints as means. For a free target, each mean less its block's; with a tolerance,
 where the common mean need not be the block's own, μ sums to 0 over a block instead. The logistic
-function bends by at most a factor e per unit of tilt, so the radius is a bound on the change of tilt.
+function bends by at most a factor e per unit of tilt, so the radius bounds the change of tilt.
 """
 
 from dataclasses import dataclass
@@ -94,21 +94,22 @@ def _common(problem: Problem, now: Sums, mu: np.ndarray) -> np.ndarray:
     count = active.sum(axis=1)
     common = np.where(count > 0, bounds / np.maximum(count, 1), (low + high) / 2)
     common = np.where((low < common) & (common < high), common, (low + high) / 2)
-    return np.log(common) - np.log1p(-common)
+    return np.asarray(np.log(common) - np.log1p(-common))
 
 
 def _lack(problem: Problem, goal: np.ndarray, now: Sums) -> tuple[np.ndarray, np.ndarray]:
     """What each mean lacks, and d(1 − d), by which a small lack becomes one of the logit."""
     hit, miss = problem.hit_miss(now)
     yes, no, weight = expit(goal), expit(-goal), problem.weight
-    return np.where(yes < no, yes - hit / weight, miss / weight - no), yes * no
+    lack: np.ndarray = np.where(yes < no, yes - hit / weight, miss / weight - no)
+    return lack, np.asarray(yes * no)
 
 
 def _unmet(lack: np.ndarray, mu: np.ndarray, weight: np.ndarray, slack: float) -> np.ndarray:
     """What is lacking beyond the slack, or the share of each constraint in the duality gap."""
     beyond = np.maximum(np.abs(lack) - slack, 0.0)
     gap = np.maximum(slack * np.abs(mu) - mu * lack, 0.0)
-    return np.maximum(beyond, gap / weight)
+    return np.asarray(np.maximum(beyond, gap / weight))
 
 
 def _along(
@@ -170,9 +171,7 @@ def _banded_step(
         extra = max(extra, damping) * 8
 
 
-def _proximal(
-    here: _State, hessian: np.ndarray, problem: Problem
-) -> tuple[np.ndarray, np.ndarray]:
+def _proximal(here: _State, hessian: np.ndarray, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     r"""The step to where the quadratic model with its kinks is largest; which constraints bind.
 
     .. math:: \max_\nu c\cdot\nu - \tfrac12 \nu^\top H \nu - \varepsilon\|\nu\|_1
@@ -189,10 +188,11 @@ def _proximal(
     free = _free_columns(problem)
     design = np.linalg.solve(root, np.hstack([np.eye(count), free]))
     bound = np.concatenate([np.full(count, slack), np.full(free.shape[1], np.inf)])
-    found = lsq_linear(design, np.linalg.solve(root, force), (-bound, bound), method="bvls", tol=1e-14)
+    aim = np.linalg.solve(root, force)
+    found = lsq_linear(design, aim, (-bound, bound), method="bvls", tol=1e-14)
     pull = found.x[:count]
     pull = np.where(np.abs(pull) < slack * (1 - 1e-9), 0.0, np.sign(pull))
-    rest = np.linalg.solve(root, force) - design @ found.x
+    rest = aim - design @ found.x
     nu = np.where(pull == 0, 0.0, np.linalg.solve(root.T, rest))
     return nu - here.mu, pull
 
@@ -211,11 +211,12 @@ def _bound_step(
     found = np.linalg.lstsq(system, np.append(force, np.zeros(len(none))), rcond=1e-13)[0]
     nu = np.zeros(len(pull))
     nu[bound] = found[: len(bound)] / root
-    return nu - here.mu
+    return np.asarray(nu - here.mu)
 
 
 def _free_columns(problem: Problem) -> np.ndarray:
     """``(C, blocks)`` membership of each constraint in the blocks whose mean is free; else none."""
     if problem.goal is not None:
         return np.empty((len(problem.block), 0))
-    return (problem.block[:, None] == np.unique(problem.block)[None, :]).astype(float)
+    blocks = np.unique(problem.block)
+    return np.array(problem.block[:, None] == blocks[None, :], dtype=float)

@@ -1,7 +1,7 @@
 r"""What the solver is given and what it gives: constraints on means, tilts and multipliers.
 
-Every constraint c is about a mean: of ``p`` over cells where A is positive, of ``1 − p`` where it is
-negative. With ``hit`` and ``miss`` the weight for and against it,
+Every constraint c is about a mean: of ``p`` over cells where A is positive, of ``1 − p`` where it
+is negative. With ``hit`` and ``miss`` the weight for and against it,
 
 .. math:: \text{hit}_c = d_c W_c, \qquad \text{hit} = A^+ S + A^- R, \quad
           \text{miss} = A^+ R + A^- S, \quad W = \text{hit} + \text{miss}
@@ -59,14 +59,15 @@ class Problem:
 
     def means(self, sums: Sums) -> np.ndarray:
         """``(C,)`` mean of each constraint's statistic."""
-        return self.hit_miss(sums)[0] / self.weight
+        return np.asarray(self.hit_miss(sums)[0] / self.weight)
 
     def lack(self, sums: Sums, multiplier: np.ndarray) -> np.ndarray:
         """``(C,)`` weight that each active constraint still lacks."""
         assert self.goal is not None
         goal = shift_logit(self.goal, -self.slack * np.sign(multiplier))
         hit, miss = self.hit_miss(sums)
-        return np.where(goal < 0, self.weight * expit(goal) - hit, miss - self.weight * expit(-goal))
+        yes, no = self.weight * expit(goal), self.weight * expit(-goal)
+        return np.asarray(np.where(goal < 0, yes - hit, miss - no))
 
     @property
     def together(self) -> np.ndarray:
@@ -75,11 +76,11 @@ class Problem:
 
     @property
     def centre(self) -> np.ndarray:
-        """``(C, C)`` takes the block's mean from each mean where that is the target, else nothing."""
+        """``(C, C)`` takes its block's mean from each mean where that mean is the target."""
         if self.goal is not None or self.slack:
             return np.eye(len(self.block))
         share = self.together * self.weight[None, :]
-        return np.eye(len(self.block)) - share / share.sum(axis=1, keepdims=True)
+        return np.asarray(np.eye(len(self.block)) - share / share.sum(axis=1, keepdims=True))
 
     @property
     def separable(self) -> bool:

@@ -57,4 +57,4 @@ def nearest_goal(now: np.ndarray, goal: np.ndarray, slack: float) -> np.ndarray:
     if slack == 0:
         return goal
     low, high = shift_logit(goal, -slack), shift_logit(goal, slack)
-    return np.minimum(np.maximum(now, low), high)
+    return np.asarray(np.minimum(np.maximum(now, low), high))

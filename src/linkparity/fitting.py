@@ -1,0 +1,129 @@
+"""Tilts at parity from sums per cell, wherever the pairs live."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import torch
+from scipy.special import expit
+
+from linkparity.criteria import Cells
+from linkparity.solver import Problem, Solution, solve
+from linkparity.sums import Sums, SumSource
+from linkparity.targets import Target, with_goal
+
+
+class DivergenceSource(Protocol):
+    """A source of pairs that can also say how far tilted pairs are from the pairs."""
+
+    def divergence(self, tilt: np.ndarray) -> np.ndarray:
+        """``(M,)`` KL-divergence per cell in nats at ``tilt (M,)``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is asked of the tilts: the target, how far a mean may stay from it, where to start."""
+
+    target: Target
+    tolerance: float
+    start: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Tilts that satisfy the constraints of cells.
+
+    Attributes:
+        cells: layout and weight of the cells.
+        problem: the constraints that some weight falls under, with their targets.
+        solution: tilts and multipliers.
+    """
+
+    cells: Cells
+    problem: Problem
+    solution: Solution
+
+    @property
+    def tilt(self) -> np.ndarray:
+        """``(M,)`` what is added to the logits of each cell."""
+        return self.solution.tilt
+
+    @property
+    def steps(self) -> int:
+        """Steps of the solver."""
+        return self.solution.steps
+
+    @property
+    def target(self) -> float | dict[Hashable, float]:
+        """The mean asked for; a dict by label or attribute where there are several."""
+        blocks = self.cells.layout.blocks
+        target = expit(self.solution.goal)
+        if blocks == (None,):
+            return float(target[0])
+        found = {blocks[b]: float(t) for b, t in zip(self.problem.block, target, strict=True)}
+        return {key: found.get(key, float("nan")) for key in blocks}
+
+    def residual(self, now: Sums) -> float:
+        """Largest distance of a constrained mean from its target."""
+        return float(np.abs(self.problem.means(now) - expit(self.solution.goal)).max())
+
+    def divergence(self, source: DivergenceSource, now: Sums) -> float:
+        """The dual value: KL of the projection in nats, exact to second order in the residual."""
+        lack = self.problem.lack(now, self.solution.multiplier)
+        return float(source.divergence(self.tilt).sum() + self.solution.multiplier @ lack)
+
+    @property
+    def pull(self) -> np.ndarray:
+        """``(M,)`` factor of ``w h (1 − h)`` in the gradient's path through the model's mean."""
+        same, weight = self.problem.together, self.problem.weight
+        pull = same @ (self.solution.multiplier * weight) / (same @ weight)
+        return np.asarray(self.problem.matrix.T @ pull)
+
+
+def fit_tilts(
+    source: SumSource, cells: Cells, ask: Ask, tol: float, bound: float, base: Sums | None = None
+) -> Fit:
+    """Find the tilts at which the cells meet their targets.
+
+    Args:
+        source: the sums per cell at given tilts.
+        cells: layout and weight of the cells; some weight must be constrained.
+        ask: target, tolerance and start.
+        tol: accuracy on the logit scale.
+        bound: a number that no logit exceeds in absolute value.
+        base: the sums at tilt 0 that the target ``"model"`` is read from; the source's by default.
+
+    Raises:
+        Infeasible: when no model satisfies the constraints.
+        NotConverged: when the solver did not reach ``tol``.
+    """
+    layout = cells.layout
+    rows = np.flatnonzero(np.abs(layout.matrix) @ cells.mass > 0)
+    names = tuple(layout.rows[r] for r in rows)
+    free = Problem(layout.matrix[rows], cells.mass, None, layout.block[rows], ask.tolerance, names)
+    begin = source(np.zeros(len(cells.mass)))
+    problem = with_goal(free, ask.target, begin if base is None else base, cells)
+    solution = solve(source, problem, ask.start, tol, begin, bound)
+    return Fit(cells, replace(problem, goal=solution.goal), solution)
+
+
+def check_tolerance(tolerance: float) -> float:
+    """A tolerance in [0, 1), or a sentence."""
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"i_project: tolerance must lie in [0, 1), got {tolerance:g}")
+    return float(tolerance)
+
+
+def check_start(start: object, cells: Cells) -> np.ndarray:
+    """Finite tilts to start from, 0 for cells without weight."""
+    if start is None:
+        return np.zeros(len(cells.mass))
+    tilt = torch.as_tensor(start).detach().cpu().double().numpy()
+    if tilt.shape != cells.mass.shape or not np.isfinite(tilt).all():
+        raise ValueError(
+            f"i_project: start must be {len(cells.mass)} finite tilts, one per cell, "
+            f"got shape {tilt.shape}"
+        )
+    return np.where(cells.mass > 0, tilt, 0.0)

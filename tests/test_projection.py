@@ -1,0 +1,554 @@
+"""The I-projection against other ways to the same numbers."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import linkparity as lp
+from linkparity import Cells, Infeasible, NotConverged, i_project
+from oracles import constraints_of, group_pair, logit_of_mean, pair_cells, primal, scalar_tilt
+from problems import Drawn, problems
+
+CRITERIA = ["dp", "eo", "weak-dp", "equalized-odds", "accuracy", "churn"]
+LABELLED = ["eo", "equalized-odds", "accuracy", "churn"]
+
+
+def random_problem(seed=0, count=60, groups=3, reach=4.0):
+    rng = np.random.default_rng(seed)
+    return Drawn(
+        rng.uniform(-reach, reach, count),
+        rng.integers(0, groups, (count, 2)),
+        10 ** rng.uniform(-1, 1, count),
+        rng.integers(0, 2, count),
+    )
+
+
+def project(drawn, **options):
+    return i_project(
+        torch.from_numpy(drawn.logits),
+        groups=drawn.groups,
+        labels=drawn.labels,
+        weight=drawn.weight,
+        **options,
+    )
+
+
+# ---------------------------------------------------------------- tilts
+
+
+@settings(max_examples=300)
+@given(problems())
+def test_tilts_agree_with_scalar_root_finding(drawn):
+    keys = [group_pair(pair) for pair in drawn.groups]
+    known = np.array([key is not None for key in keys])
+    assume(known.any())
+    p = project(drawn)
+    goal = logit_of_mean(drawn.logits[known], drawn.weight[known])
+    for key in set(keys) - {None}:
+        mine = np.array([k == key for k in keys])
+        expected = scalar_tilt(drawn.logits[mine], drawn.weight[mine], goal)
+        got = p.tilt[p.cell[np.flatnonzero(mine)[0]]].item()
+        # the same mean: a flat cell may have it at many tilts
+        error = logit_of_mean(drawn.logits[mine] + got, drawn.weight[mine]) - goal
+        assert abs(error) <= 1e-8
+        slope = logit_of_mean(drawn.logits[mine] + got + 1e-4, drawn.weight[mine]) - goal - error
+        if slope > 1e-6:
+            assert got == pytest.approx(expected, abs=1e-6, rel=1e-6)
+        if slope > 0.5e-4:
+            assert got == pytest.approx(expected, abs=1e-8, rel=1e-8)
+
+
+def test_cell_near_one_with_a_small_target():
+    """Plain Newton diverges here."""
+    p = i_project(torch.tensor([9.0, 30.0, 14.0], dtype=torch.float64), [0, 0, 0], target=1e-4)
+    mean = torch.sigmoid(p.logits).mean().item()
+    assert mean == pytest.approx(1e-4, rel=1e-8)
+
+
+def test_gap_of_1e_20_is_a_real_tilt():
+    x = torch.tensor([45.0, 45.0, 50.0], dtype=torch.float64)
+    p = i_project(x, [0, 1, 2], target="model")
+    goal = logit_of_mean(x.numpy(), np.ones(3))
+    assert p.tilt.numpy() == pytest.approx(goal - x.numpy(), abs=1e-9)
+
+
+@given(problems(none=False))
+def test_cells_stand_in_the_documented_order(drawn):
+    size = drawn.groups.max() + 1
+    p = project(drawn)
+    order = pair_cells(size)
+    assert p.cell_names == tuple(f"{a}-{b}" for a, b in order)
+    assert [order[c] for c in p.cell] == [tuple(sorted(pair)) for pair in drawn.groups.tolist()]
+
+
+def test_groups_of_minus_one():
+    groups = [[0, -1], [-1, 1], [2, 1], [-1, -1], [2, -1]]
+    p = i_project(torch.tensor([1.0, -2.0, 0.5, 3.0, 0.0], dtype=torch.float64), groups)
+    assert p.cell_names[6:] == ("0", "1", "2")
+    assert p.cell.tolist() == [6, 7, 4, -1, 8]
+    assert p.logits[3] == 3.0
+    assert torch.sigmoid(p.logits[[0, 1, 2, 4]]).numpy() == pytest.approx(p.target)
+
+
+def test_bipartite_groups_equal_groups_of_instances():
+    x = torch.linspace(-3, 2, 30, dtype=torch.float64)
+    group = torch.arange(30) % 3
+    pairs = torch.stack([group, torch.full_like(group, -1)], dim=1)
+    one, two = i_project(x, group), i_project(x, pairs)
+    assert one.cell_names == two.cell_names
+    assert torch.equal(one.tilt, two.tilt)
+
+
+def test_directed_tells_the_ends_apart():
+    x = torch.tensor([1.0, -1.0, 2.0], dtype=torch.float64)
+    p = i_project(x, [[0, 1], [1, 0], [2, 1]], directed=True, target=0.5)
+    assert p.cell_names[1] == "0-1"
+    assert p.tilt[[1, 3, 7]].tolist() == pytest.approx([-1.0, 1.0, -2.0])
+
+
+# ---------------------------------------------------------------- KL against the primal
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.03])
+@pytest.mark.parametrize("target", ["model", "free", 0.3, "data"])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_value_agrees_with_the_primal(criterion, target, tolerance):
+    if target == "data" and criterion in LABELLED:
+        pytest.skip("no such target")
+    drawn = random_problem(seed=hash((criterion, str(target))) % 1000, count=40)
+    p = project(drawn, criterion=criterion, target=target, tolerance=tolerance)
+    rows = constraints_of(drawn.groups, criterion, drawn.labels)
+    value, _ = primal(drawn.logits, rows, drawn.weight, target, tolerance, drawn.labels)
+    assert p.kl.item() == pytest.approx(value, abs=1e-6, rel=1e-6)
+    assert p.residual <= tolerance + 1e-8
+
+
+@settings(max_examples=25)
+@given(problems(reach=12.0, most=20, decades=1.0), st.sampled_from(CRITERIA), st.data())
+def test_value_agrees_with_the_primal_on_drawn_problems(drawn, criterion, data):
+    targets = ["model", "free", 0.2] + (["data"] if criterion not in LABELLED else [])
+    target = data.draw(st.sampled_from(targets))
+    rows = constraints_of(drawn.groups, criterion, drawn.labels)
+    assume(rows)
+    try:
+        p = project(drawn, criterion=criterion, target=target)
+    except ValueError as error:
+        assume(not ("one end only" in str(error) or "no finite" in str(error)))
+        raise
+    value, _ = primal(drawn.logits, rows, drawn.weight, target, 0.0, drawn.labels)
+    assert p.kl.item() == pytest.approx(value, abs=1e-6 * drawn.weight.sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.02])
+@pytest.mark.parametrize("target", ["model", "free", 0.3])
+@pytest.mark.parametrize("criterion", ["dp", "eo", "equalized-odds", "accuracy"])
+def test_overlapping_attributes_agree_with_the_primal(criterion, target, tolerance):
+    drawn = random_problem(seed=3, count=60)
+    second = random_problem(seed=4, count=60).groups
+    p = i_project(
+        torch.from_numpy(drawn.logits),
+        groups={"sex": drawn.groups, "age": second},
+        combine="each",
+        criterion=criterion,
+        labels=drawn.labels,
+        weight=drawn.weight,
+        target=target,
+        tolerance=tolerance,
+    )
+    rows = [
+        ((name, key), members)
+        for name, groups in (("sex", drawn.groups), ("age", second))
+        for key, members in constraints_of(groups, criterion, drawn.labels)
+    ]
+    value, _ = primal(drawn.logits, rows, drawn.weight, target, tolerance)
+    assert p.kl.item() == pytest.approx(value, abs=1e-6, rel=1e-6)
+    assert p.residual <= tolerance + 1e-8
+    assert set(p.target) >= ({"sex", "age"} if criterion != "equalized-odds" else {("sex", 0)})
+
+
+def test_crossed_attributes_are_one_attribute_of_combinations():
+    drawn = random_problem(seed=5)
+    second = random_problem(seed=6).groups
+    x = torch.from_numpy(drawn.logits)
+    crossed = i_project(x, {"sex": drawn.groups, "age": second}, combine="cross")
+    single = i_project(x, drawn.groups * 3 + second)
+    assert crossed.kl.item() == pytest.approx(single.kl.item())
+    assert torch.equal(crossed.cell, single.cell)
+
+
+def test_custom_rows_agree_with_the_named_criterion_and_the_primal():
+    drawn = random_problem(seed=7)
+    cells = Cells.prepare(drawn.groups, weight=drawn.weight)
+    custom = lp.criteria.Custom(cells.cell, np.eye(6), 0.3 * cells.mass)
+    named = project(drawn, target=0.3)
+    p = i_project(torch.from_numpy(drawn.logits), criterion=custom, weight=drawn.weight)
+    assert p.kl.item() == pytest.approx(named.kl.item(), rel=1e-10)
+    overlapping = np.array([[1.0, 2.0, 0, 0, -1.0, 0], [0, 1.0, 0.5, 0, 0, 0]])
+    custom = lp.criteria.Custom(cells.cell, overlapping, overlapping @ (0.4 * cells.mass))
+    p = i_project(torch.from_numpy(drawn.logits), criterion=custom, weight=drawn.weight)
+    sums = [
+        (torch.sigmoid(p.logits).numpy() * drawn.weight)[cells.cell == m].sum() for m in range(6)
+    ]
+    assert overlapping @ sums == pytest.approx(overlapping @ (0.4 * cells.mass), rel=1e-8)
+    direction = p.tilt.numpy()
+    assert np.linalg.lstsq(overlapping.T, direction, rcond=None)[1] == pytest.approx(0, abs=1e-12)
+
+
+# ---------------------------------------------------------------- identities
+
+
+@settings(max_examples=100)
+@given(problems(), st.sampled_from(CRITERIA), st.sampled_from(["model", "free", 0.2]))
+def test_the_value_is_the_divergence_of_the_projection(drawn, criterion, target):
+    try:
+        p = project(drawn, criterion=criterion, target=target)
+    except ValueError:
+        assume(False)
+    x, z = drawn.logits, p.logits.numpy()
+    h = 1 / (1 + np.exp(-z))
+    each = h * (np.logaddexp(0, -x) - np.logaddexp(0, -z))
+    each += (1 - h) * (np.logaddexp(0, x) - np.logaddexp(0, z))
+    assert p.kl.item() == pytest.approx(float(drawn.weight @ each), rel=1e-6, abs=1e-6)
+    assert p.kl.item() >= -1e-9
+
+
+@settings(max_examples=100)
+@given(problems(), st.sampled_from(CRITERIA))
+def test_projecting_twice_changes_nothing(drawn, criterion):
+    try:
+        p = project(drawn, criterion=criterion, target=0.3)
+    except ValueError:
+        assume(False)
+    again = i_project(p.logits, drawn.groups, criterion, drawn.labels, drawn.weight, target=0.3)
+    assert again.kl.item() == pytest.approx(0, abs=1e-9 * drawn.weight.sum())
+    assert again.steps == 0
+
+
+@settings(max_examples=100)
+@given(problems(reach=12.0), st.randoms(use_true_random=False))
+def test_order_and_scale_of_weights_do_not_matter(drawn, random):
+    p = project(drawn)
+    order = list(range(len(drawn.logits)))
+    random.shuffle(order)
+    shuffled = Drawn(
+        drawn.logits[order], drawn.groups[order], 1000 * drawn.weight[order], drawn.labels[order]
+    )
+    q = project(shuffled)
+    assert q.kl.item() == pytest.approx(1000 * p.kl.item(), rel=1e-8, abs=1e-9)
+    assert torch.sigmoid(q.logits).numpy() == pytest.approx(
+        torch.sigmoid(p.logits).numpy()[order], abs=1e-8
+    )
+
+
+def test_a_model_at_parity_has_no_divergence():
+    values = torch.tensor([-3.0, 0.5, 2.0], dtype=torch.float64)
+    x = values.repeat(6)
+    groups = torch.tensor(pair_cells(3)).repeat_interleave(3, dim=0)
+    p = i_project(x, groups)
+    assert p.kl.item() == 0
+    assert p.steps == 0
+    assert not p.tilt.any()
+
+
+def test_warm_start_gives_the_same_in_fewer_steps():
+    drawn = random_problem(seed=1, count=500)
+    cold = project(drawn)
+    moved = drawn.logits + np.random.default_rng(0).normal(0, 0.01, 500)
+    warm = i_project(torch.from_numpy(moved), drawn.groups, weight=drawn.weight, start=cold.tilt)
+    fresh = i_project(torch.from_numpy(moved), drawn.groups, weight=drawn.weight)
+    assert warm.steps < fresh.steps
+    assert warm.tilt.numpy() == pytest.approx(fresh.tilt.numpy(), abs=1e-8)
+    assert warm.kl.item() == pytest.approx(fresh.kl.item(), rel=1e-9)
+
+
+def test_free_is_never_farther_than_a_given_target():
+    drawn = random_problem(seed=8)
+    for tolerance in (0.0, 0.02):
+        free = project(drawn, target="free", tolerance=tolerance)
+        for target in ("model", free.target - 0.05, free.target + 0.05):
+            assert free.kl <= project(drawn, target=target, tolerance=tolerance).kl + 1e-9
+        at = project(drawn, target=free.target, tolerance=tolerance)
+        assert free.kl.item() == pytest.approx(at.kl.item(), rel=1e-8)
+
+
+def test_equalized_odds_takes_a_target_per_label():
+    drawn = random_problem(seed=9)
+    p = project(drawn, criterion="equalized-odds", target=(0.1, 0.6))
+    assert p.target == pytest.approx({0: 0.1, 1: 0.6})
+    for label, mean in p.target.items():
+        mine = drawn.labels == label
+        got = np.average(torch.sigmoid(p.logits).numpy()[mine], weights=drawn.weight[mine])
+        assert got == pytest.approx(mean)
+
+
+# ---------------------------------------------------------------- gradients
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"target": 0.4},
+        {"target": "free"},
+        {"target": "model", "through_target": True},
+        {"target": 0.4, "tolerance": 0.02},
+        {"target": "free", "tolerance": 0.02},
+        {"target": "model", "through_target": True, "tolerance": 0.02},
+    ],
+    ids=str,
+)
+def test_gradient_is_h_minus_its_projection(criterion, options):
+    drawn = random_problem(seed=2, count=25)
+    x = torch.from_numpy(drawn.logits).requires_grad_()
+
+    def kl(logits):
+        return i_project(logits, drawn.groups, criterion, drawn.labels, drawn.weight, **options).kl
+
+    assert torch.autograd.gradcheck(kl, x, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{"target": "free"}, {"through_target": True}], ids=str)
+def test_gradient_of_overlapping_attributes(options):
+    drawn, second = random_problem(seed=2, count=40), random_problem(seed=12, count=40).groups
+    x = torch.from_numpy(drawn.logits).requires_grad_()
+    groups = {"sex": drawn.groups, "age": second}
+
+    def kl(logits):
+        return i_project(logits, groups, combine="each", weight=drawn.weight, **options).kl
+
+    assert torch.autograd.gradcheck(kl, x, atol=1e-5)
+
+
+def test_closed_form_leaves_out_the_path_through_the_target():
+    drawn = random_problem(seed=2)
+    x = torch.from_numpy(drawn.logits).requires_grad_()
+    p = i_project(x, drawn.groups, weight=drawn.weight)
+    p.kl.backward()
+    closed = drawn.weight * (torch.sigmoid(x) - torch.sigmoid(p.logits)).detach().numpy()
+    assert x.grad.numpy() == pytest.approx(closed, abs=1e-12)
+
+
+def test_unconstrained_pairs_get_no_gradient():
+    x = torch.tensor([1.0, 2.0, -1.0, 0.3], requires_grad=True)
+    i_project(x, [0, 1, 2, -1]).kl.backward()
+    assert x.grad[3] == 0
+    assert (x.grad[:3] != 0).all()
+
+
+# ---------------------------------------------------------------- large cells, float32, samples
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_large_cells_agree_with_small_ones(dtype, ordered, weighted):
+    """Cells summed slice by slice give what scattered float64 sums give."""
+    generator = torch.Generator().manual_seed(0)
+    count = 200_000
+    groups = torch.randint(0, 3, (count, 2), generator=generator)
+    if ordered:
+        groups = groups[torch.argsort(Cells.prepare(groups).cell)]
+    x = torch.randn(count, generator=generator, dtype=dtype) * 2 - 3
+    x += groups.sum(dim=1)
+    weight = torch.rand(count, generator=generator) + 0.1 if weighted else None
+    x.requires_grad_()
+    p = i_project(x, groups, weight=weight)
+    p.kl.backward()
+    exact = _small(x.detach().double(), groups, weight)
+    tolerance = 1e-6 if dtype == torch.float32 else 1e-9
+    assert p.tilt.double().numpy() == pytest.approx(exact.tilt.numpy(), abs=tolerance)
+    assert p.kl.item() == pytest.approx(exact.kl.item(), rel=tolerance)
+    expected = torch.sigmoid(x.detach().double()) - torch.sigmoid(exact.logits)
+    expected = expected if weight is None else expected * weight
+    assert x.grad.double().numpy() == pytest.approx(expected.numpy(), abs=tolerance)
+
+
+def _small(x, groups, weight):
+    from linkparity import sums
+
+    before = sums.SMALL
+    sums.SMALL = 10**9
+    try:
+        return i_project(x, groups, weight=weight)
+    finally:
+        sums.SMALL = before
+
+
+@pytest.mark.parametrize("shift", [-30.0, 0.0, 30.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_large_cells_with_extreme_logits(dtype, shift):
+    count = 60_000
+    generator = torch.Generator().manual_seed(1)
+    groups = torch.arange(count) % 3
+    x = torch.randn(count, generator=generator, dtype=dtype) * 10 + shift
+    for target in ("model", 0.01, 0.99):
+        p = i_project(x, groups, target=target)
+        exact = _small(x.double(), groups, None)
+        exact = exact if target == "model" else i_project(x.double(), groups, target=target)
+        assert p.residual <= 1e-6 * min(p.target, 1 - p.target) + 1e-12
+        assert p.kl.item() == pytest.approx(exact.kl.item(), rel=1e-4, abs=1e-9)
+
+
+def test_constant_float32_logits_converge():
+    """A step of the float32 grid at 20 is coarser than the tolerance."""
+    x = torch.full((30_000,), 20.0)
+    p = i_project(x, torch.arange(30_000) % 3, target=0.3)
+    assert p.residual < 1e-7
+
+
+def test_sample_meets_every_group_and_reports_its_residual():
+    generator = torch.Generator().manual_seed(0)
+    count = 50_000
+    groups = torch.zeros(count, dtype=torch.int64)
+    groups[:20_000] = 1
+    groups[7] = 2
+    x = torch.randn(count, generator=generator, dtype=torch.float64) + groups
+    full = i_project(x, groups)
+    p = i_project(x, groups, sample_size=2000, generator=torch.Generator().manual_seed(1))
+    assert p.tilt[2].item() == pytest.approx(full.tilt[2].item(), abs=1e-6)
+    assert 1e-9 < p.residual < 0.02
+    assert p.kl.item() == pytest.approx(full.kl.item(), rel=0.05)
+    assert p.kl.item() <= full.kl.item() + 1e-9
+    same = i_project(x, groups, sample_size=2000, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(p.tilt, same.tilt)
+    every = i_project(x, groups, sample_size=count)
+    assert every.tilt.numpy() == pytest.approx(full.tilt.numpy(), abs=1e-8)
+
+
+def test_sample_gradient_is_that_of_its_value():
+    drawn = random_problem(seed=2, count=60)
+    x = torch.from_numpy(drawn.logits).requires_grad_()
+    p = i_project(x, drawn.groups, target=0.4, sample_size=20, generator=torch.Generator())
+    p.kl.backward()
+    closed = (torch.sigmoid(x) - torch.sigmoid(p.logits)).detach()
+    assert x.grad.numpy() == pytest.approx(closed.numpy(), abs=1e-12)
+
+
+# ---------------------------------------------------------------- results and refusals
+
+
+def test_result_has_the_promised_shapes():
+    x = torch.tensor([0.1, 0.2, -3.0, 1.0], requires_grad=True)
+    p = i_project(x, [[0, 1], [1, 0], [2, 2], [-1, -1]])
+    assert p.tilt.shape == (6,)
+    assert not p.logits.requires_grad
+    assert p.logits.dtype == p.tilt.dtype == p.kl.dtype == torch.float32
+    known = p.cell >= 0
+    assert torch.equal(p.logits[known], (x + p.tilt[p.cell])[known].detach())
+    assert p.kl.ndim == 0
+    assert isinstance(p.target, float)
+    assert isinstance(p.residual, float)
+    assert isinstance(p.steps, int)
+    assert p.empty == ("0-0", "0-2", "1-1", "1-2")
+    assert (p.tilt[[0, 2, 3, 4]] == 0).all()
+
+
+def test_cells_prepared_once_serve_many_logits():
+    drawn = random_problem(seed=3)
+    cells = Cells.prepare(drawn.groups, criterion="eo", labels=drawn.labels, weight=drawn.weight)
+    p = i_project(torch.from_numpy(drawn.logits), cells=cells)
+    assert p.kl.item() == project(drawn, criterion="eo").kl.item()
+    with pytest.raises(ValueError, match="either cells"):
+        i_project(torch.from_numpy(drawn.logits), drawn.groups, cells=cells)
+
+
+def test_nothing_constrained_is_no_divergence():
+    x = torch.randn(3, requires_grad=True)
+    p = i_project(x, [-1, -1, -1])
+    assert p.kl.item() == 0
+    assert math.isnan(p.target)
+    p.kl.backward()
+    assert not x.grad.any()
+
+
+X = torch.tensor([0.5, -1.0, 2.0])
+G = [[0, 1], [1, 2], [2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"logits": [0.5, float("nan"), 1.0]}, "must be finite, got nan at position 1"),
+        ({"logits": [0.5, 1.0, float("inf")]}, "must be finite, got inf at position 2"),
+        ({"logits": [[0.5, 1.0, 2.0]]}, r"shape \(P,\), got \(1, 3\)"),
+        ({"logits": [1, 2, 3]}, "floating-point"),
+        ({"logits": [0.5, 1.0]}, "2 logits do not fit groups of 3 pairs"),
+        ({"groups": None}, "groups are missing"),
+        ({"groups": [[0, 1, 2]] * 3}, r"\(P,\) or \(P, 2\), got \(3, 3\)"),
+        ({"groups": [[0, 1], [1, -2], [2, 2]]}, "got -2; use −1"),
+        ({"groups": [0.0, 1.0, 2.0]}, "must be integers"),
+        ({"weight": [1.0, -1.0, 1.0]}, "got -1 at position 1"),
+        ({"weight": [1.0, 1.0]}, r"weight must have the shape \(3,\)"),
+        ({"labels": [0, 2, 1], "criterion": "eo"}, "labels must be 0 or 1, got 2 at position 1"),
+        ({"labels": [0, 1], "criterion": "eo"}, r"labels must have the shape \(3,\)"),
+        ({"criterion": "eo"}, "eo: labels are missing"),
+        ({"criterion": "eoo"}, "unknown criterion 'eoo'; did you mean 'eo'"),
+        ({"criterion": "weak-dp", "groups": [0, 1, 2]}, "weak-dp: groups must have the shape"),
+        ({"criterion": "weak-dp", "groups": [[0, -1]] * 3}, "one end only"),
+        ({"target": 0}, "strictly between 0 and 1, got 0; a mean of 0 or 1 has no finite"),
+        ({"target": 1.0}, "strictly between 0 and 1, got 1"),
+        ({"target": "modle"}, "unknown target 'modle'; did you mean 'model'"),
+        ({"target": "data"}, "give labels"),
+        ({"target": "data", "criterion": "eo", "labels": [0, 1, 1]}, "does not exist"),
+        ({"target": (0.1, 0.2)}, "one number for criterion 'dp', got 2"),
+        ({"target": None}, "or a number, got None"),
+        ({"tolerance": -0.1}, r"tolerance must lie in \[0, 1\)"),
+        ({"start": [0.0]}, "6 finite tilts"),
+        ({"sample_size": 0}, "at least 1, got 0"),
+        ({"groups": {"a": G, "b": G}}, "combine must be 'cross' or 'each' with 2"),
+        ({"groups": {"a": G, "b": [0, 1, 2]}}, "must have one shape"),
+        ({"groups": {}}, "at least one attribute"),
+        ({"target": "data", "labels": [0, 0, 0]}, "a mean over no link"),
+    ],
+)
+def test_bad_input_gets_a_sentence(options, message):
+    arguments = {"logits": X, "groups": G} | options
+    logits = torch.as_tensor(arguments.pop("logits"))
+    with pytest.raises(ValueError, match=message) as caught:
+        i_project(logits, **arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_contradicting_constraints_are_named():
+    custom = lp.criteria.Custom([0, 1, 2], A=[[1, 1, 0], [1, 1, 0], [0, 0, 1]], b=[0.5, 1.5, 0.5])
+    with pytest.raises(Infeasible, match=r"constraint row [01] cannot hold together"):
+        i_project(X, criterion=custom)
+    custom = lp.criteria.Custom([0, 1, 2], A=[[1, 1, 0], [0, 0, 1]], b=[0.5, 1.5])
+    with pytest.raises(Infeasible, match="row 1 must have a right side strictly between"):
+        i_project(X, criterion=custom)
+    custom = lp.criteria.Custom([0, 0, 0], A=[[1, 0], [0, 1]], b=[0.5, 1.5])
+    with pytest.raises(Infeasible, match="row 1 has no pair under it"):
+        i_project(X, criterion=custom)
+
+
+def test_attributes_that_cannot_agree_are_named():
+    x = torch.tensor([0.0, 2.0, 3.0, -1.0])
+    groups = {"a": torch.tensor([0, 0, 1, 2]), "b": torch.tensor([0, -1, -1, -1])}
+    with pytest.raises(Infeasible, match=r"constraint [ab]: . cannot hold together"):
+        i_project(x, groups, combine="each", target={"a": 0.9, "b": 1e-4}, tolerance=0.0)
+
+
+def test_not_converged_raises():
+    drawn = random_problem(seed=1)
+    with pytest.raises(NotConverged, match="raise tol"):
+        project(drawn, tol=0.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_logits_are_accepted(dtype):
+    x = torch.linspace(-3, 3, 30, dtype=dtype, requires_grad=True)
+    p = i_project(x, torch.arange(30) % 3)
+    p.kl.backward()
+    assert x.grad.dtype == p.kl.dtype == dtype
+
+
+def test_zero_weights_leave_a_pair_out():
+    x = torch.tensor([1.0, -1.0, 0.0, 4.0], dtype=torch.float64)
+    with_zero = i_project(x, [0, 1, 2, 2], weight=[1.0, 1.0, 1.0, 0.0])
+    without = i_project(x[:3], [0, 1, 2])
+    assert with_zero.tilt.numpy() == pytest.approx(without.tilt.numpy())
+    assert i_project(x, [0, 1, 2, 3], weight=[1.0, 1.0, 1.0, 0.0]).empty == ("3",)

@@ -1,0 +1,118 @@
+"""The loss term in a training loop."""
+
+import pytest
+import torch
+
+import linkparity as lp
+from linkparity import FairnessRegularizer, i_project
+
+
+def batch(seed=0, count=300, groups=3):
+    generator = torch.Generator().manual_seed(seed)
+    pairs = torch.randint(0, groups, (count, 2), generator=generator)
+    logits = torch.randn(count, generator=generator, dtype=torch.float64) + pairs.sum(dim=1)
+    labels = (torch.rand(count, generator=generator) < 0.3).long()
+    return logits, pairs, labels
+
+
+@pytest.mark.parametrize("criterion", list(lp.criteria.CRITERIA))
+def test_loss_is_the_mean_divergence_of_the_constrained_pairs(criterion):
+    logits, groups, labels = batch()
+    loss = FairnessRegularizer(criterion)(logits, groups, labels)
+    p = i_project(logits, groups, criterion, labels)
+    assert loss.item() == pytest.approx(p.kl.item() / (p.cell >= 0).sum().item())
+
+
+def test_gradient_passes_gradcheck_for_a_fixed_target():
+    logits, groups, _ = batch(count=30)
+    regularizer = FairnessRegularizer("dp", target=0.3)
+    assert torch.autograd.gradcheck(lambda x: regularizer(x, groups), logits.requires_grad_())
+
+
+def test_second_call_starts_from_the_last_tilts():
+    logits, groups, _ = batch(count=5000)
+    regularizer = FairnessRegularizer("dp")
+    regularizer(logits, groups)
+    assert regularizer.tilt.any()
+    moved = logits + 1e-3 * torch.randn(5000, generator=torch.Generator().manual_seed(1))
+    cells = lp.Cells.prepare(groups)
+    cold = i_project(moved, cells=cells).steps
+    warm = i_project(moved, cells=cells, start=regularizer._recall(cells)).steps
+    assert warm < cold
+
+
+def test_warm_start_is_matched_by_group_pair():
+    """A batch without group 0 or with a new group numbers its cells otherwise."""
+    regularizer = FairnessRegularizer("dp", target=0.3)
+    logits, groups, _ = batch(groups=3)
+    regularizer(logits, groups)
+    first = dict(zip(map(tuple, regularizer.key.tolist()), regularizer.tilt.tolist(), strict=True))
+    fewer = groups.clamp(max=1)
+    assert regularizer._recall(lp.Cells.prepare(fewer)).tolist() == [
+        first[0, 0],
+        first[0, 1],
+        first[1, 1],
+    ]
+    more = torch.tensor([[3, 3], [0, 2], [1, 3]])
+    cells = lp.Cells.prepare(more)
+    recalled = dict(zip(cells.layout.names, regularizer._recall(cells), strict=True))
+    assert recalled["0-2"] == first[0, 2]
+    assert recalled["3-3"] == 0
+    for seed in range(5):
+        logits, groups, _ = batch(seed, count=20, groups=2 + seed)
+        loss = regularizer(logits, groups)
+        assert loss.item() == pytest.approx(i_project(logits, groups, target=0.3).kl.item() / 20)
+
+
+def test_batch_without_constrained_pairs_is_zero():
+    logits = torch.randn(4, requires_grad=True)
+    loss = FairnessRegularizer("eo")(logits, [[0, 1], [1, 1], [2, 0], [2, 2]], [0, 0, 0, 0])
+    assert loss.item() == 0
+    loss.backward()
+    assert not logits.grad.any()
+
+
+def test_state_travels_to_a_fresh_module():
+    logits, groups, _ = batch()
+    one = torch.nn.ModuleDict({"loss": FairnessRegularizer("dp")})
+    one["loss"](logits, groups)
+    two = torch.nn.ModuleDict({"loss": FairnessRegularizer("dp")})
+    two.load_state_dict(one.state_dict())
+    assert torch.equal(two["loss"].tilt, one["loss"].tilt)
+    assert torch.equal(two["loss"].key, one["loss"].key)
+    assert two["loss"](logits, groups).item() == pytest.approx(one["loss"](logits, groups).item())
+
+
+def test_cells_may_be_given():
+    logits, groups, labels = batch()
+    cells = lp.Cells.prepare(groups, criterion="eo", labels=labels)
+    loss = FairnessRegularizer("eo")(logits, cells=cells)
+    assert loss.item() == FairnessRegularizer("eo")(logits, groups, labels).item()
+    with pytest.raises(ValueError, match="either cells"):
+        FairnessRegularizer("eo")(logits, groups, cells=cells)
+    with pytest.raises(ValueError, match="prepared for 'eo'"):
+        FairnessRegularizer("dp")(logits, cells=cells)
+
+
+def test_unknown_option_gets_a_sentence():
+    with pytest.raises(TypeError, match="unknown option 'sampel_size'"):
+        FairnessRegularizer("dp", sampel_size=3)
+
+
+def test_training_with_the_regularizer_closes_the_gap():
+    logits, groups, labels = batch(count=2000)
+    for gamma, largest in ((0.0, 1.0), (100.0, 0.02)):
+        x = torch.nn.Parameter(logits.clone())
+        regularizer = FairnessRegularizer("dp")
+        optimizer = torch.optim.Adam([x], lr=0.05)
+        for _ in range(200):
+            optimizer.zero_grad()
+            bce = torch.nn.functional.binary_cross_entropy_with_logits(x, labels.double())
+            loss = bce + gamma * regularizer(x, groups)
+            loss.backward()
+            optimizer.step()
+        assert i_project(x.detach(), groups).kl.item() / 2000 < largest
+        if gamma:
+            cell = lp.Cells.prepare(groups).cell
+            means = [torch.sigmoid(x[cell == m]).mean().item() for m in range(6)]
+            assert max(means) - min(means) < 0.05
