@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
+from linkparity.criteria.cells import CHUNK
 from linkparity.criteria.subsample import subsample
 from linkparity.fitting import Ask, Fit, check_start, check_tolerance, fit_tilts
 from linkparity.solver import NotConverged
@@ -52,7 +53,11 @@ class Projection:
     def logits(self) -> Tensor:
         """``(P,)`` detached logits of h_F: each logit plus the tilt of its cell."""
         tilt = torch.cat([self.tilt, self.tilt.new_zeros(1)])
-        return self.given + tilt[self.cells.code.int()]
+        out = self.given.clone()
+        parts = zip(torch.split(out, CHUNK), torch.split(self.cells.code, CHUNK), strict=True)
+        for part, code in parts:
+            part.add_(tilt[code.int()])
+        return out
 
     @property
     def cell(self) -> Tensor:

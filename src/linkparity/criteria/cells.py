@@ -14,7 +14,7 @@ from linkparity.criteria.groups import NONE, GroupCells, check_groups, code_grou
 from linkparity.criteria.pages import Page, split_pages
 from linkparity.criteria.table import CRITERIA
 
-CHUNK = 1 << 22
+CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
