@@ -39,6 +39,25 @@ class SumSource(Protocol):
         ...
 
 
+class RememberedSums:
+    """Sums at tilt 0 and at the last tilt are remembered: a pass over the pairs is what costs."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[np.ndarray, Sums] | None] = [None, None]
+
+    def __call__(self, tilt: np.ndarray) -> Sums:
+        """The sums at ``tilt (M,)``."""
+        kind = int(tilt.any())
+        known = self._known[kind]
+        if known is None or not np.array_equal(known[0], tilt):
+            self._known[kind] = known = (tilt.copy(), self.compute(tilt))
+        return known[1]
+
+    def compute(self, tilt: np.ndarray) -> Sums:
+        """The sums at ``tilt (M,)``, by a pass over the pairs."""
+        raise NotImplementedError
+
+
 def tensor_sums(logits: Tensor, cells: Cells, exact: bool = False) -> "TensorSums":
     """Sums over ``logits (P,)`` in memory: page by page, or scattered when all cells are small.
 
@@ -56,7 +75,7 @@ def tensor_sums(logits: Tensor, cells: Cells, exact: bool = False) -> "TensorSum
     return ScatteredSums(x, cells.weight, cells.start) if small else PagedSums(x, cells)
 
 
-class ScatteredSums:
+class ScatteredSums(RememberedSums):
     """Sums over many small cells at once, in float64.
 
     Args:
@@ -66,43 +85,49 @@ class ScatteredSums:
     """
 
     def __init__(self, x: Tensor, weight: Tensor | None, start: np.ndarray) -> None:
+        super().__init__()
         self.x = x
-        sizes = torch.as_tensor(np.diff(start), device=x.device)
-        self.cell = torch.arange(len(sizes), device=x.device).repeat_interleave(sizes)
-        self.weight = torch.ones_like(x) if weight is None else weight.double()
-        self.size = len(sizes)
+        self.sizes = np.diff(start)
+        self.filled = np.flatnonzero(self.sizes)
+        self.begin = start[:-1][self.filled]
+        self.weight = None if weight is None else weight.double()
 
-    def __call__(self, tilt: np.ndarray) -> Sums:
+    def compute(self, tilt: np.ndarray) -> Sums:
         """The sums at ``tilt (M,)``."""
         z = self.x + self._spread(tilt)
         yes, no = torch.sigmoid(z), torch.sigmoid(-z)
-        heavy = self.weight * yes
-        return Sums(self._add(heavy), self._add(self.weight * no), self._add(heavy * no))
+        return Sums(*self._add(torch.stack([yes, no, yes * no])))
 
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
         """``(M,)`` KL-divergence of the tilted pairs to the pairs, in nats."""
-        return self._add(self.weight * _divergence(self.x, self._spread(tilt)))
+        return self._add(_divergence(self.x, self._spread(tilt)))
 
     def shift(self, tilt: np.ndarray) -> Tensor:
         """``w (σ(x) − σ(x + t))``, the gradient of the KL-divergence, in cell order."""
-        return self.weight * (torch.sigmoid(self.x) - torch.sigmoid(self.x + self._spread(tilt)))
+        change = torch.sigmoid(self.x) - torch.sigmoid(self.x + self._spread(tilt))
+        return change if self.weight is None else self.weight * change
 
     def slope(self) -> Tensor:
         """``w σ(1 − σ)(x)`` in cell order."""
-        return self.weight * torch.sigmoid(self.x) * torch.sigmoid(-self.x)
+        slope = torch.sigmoid(self.x) * torch.sigmoid(-self.x)
+        return slope if self.weight is None else self.weight * slope
 
     def close(self) -> None:
         """Nothing to give back."""
 
     def _spread(self, tilt: np.ndarray) -> Tensor:
-        return torch.as_tensor(tilt, device=self.x.device)[self.cell]
+        return torch.from_numpy(np.repeat(tilt, self.sizes)).to(self.x.device)
 
     def _add(self, values: Tensor) -> np.ndarray:
-        total = torch.zeros(self.size, dtype=torch.float64, device=values.device)
-        return total.index_add_(0, self.cell, values).cpu().numpy()
+        """Weighted sums of values ``(…, P)`` per cell."""
+        heavy = values if self.weight is None else values * self.weight
+        total = np.zeros((*values.shape[:-1], len(self.sizes)))
+        if len(self.filled):
+            total[..., self.filled] = np.add.reduceat(heavy.cpu().numpy(), self.begin, axis=-1)
+        return total
 
 
-class PagedSums:
+class PagedSums(RememberedSums):
     """Sums over large cells, a page of pairs at a time; any small cells among them are scattered.
 
     Few pairs are one page, and then σ(x) and σ(x + t) are kept, in memory that the cells lend,
@@ -114,6 +139,7 @@ class PagedSums:
     """
 
     def __init__(self, x: Tensor, cells: Cells) -> None:
+        super().__init__()
         self.x = x
         self.cells = cells
         self.mass = cells.mass
@@ -122,22 +148,14 @@ class PagedSums:
         self.room = cells.lend(x[: self.pages[0].high], 3)
         self.side = np.ones(len(cells.mass))
         self.held: list[tuple[np.ndarray, np.ndarray, int] | None] = [None, None]
-        self.known: list[tuple[np.ndarray, Sums] | None] = [None, None]
         self.small, self.rest = _small_cells(x, cells)
 
     def close(self) -> None:
         """Give the lent memory back."""
         self.cells.give_back(self.room)
 
-    def __call__(self, tilt: np.ndarray) -> Sums:
+    def compute(self, tilt: np.ndarray) -> Sums:
         """The sums at ``tilt (M,)``."""
-        kind = int(tilt.any())
-        known = self.known[kind]
-        if known is None or not np.array_equal(known[0], tilt):
-            self.known[kind] = known = (tilt.copy(), self._sums(tilt))
-        return known[1]
-
-    def _sums(self, tilt: np.ndarray) -> Sums:
         share, square = self._share(tilt)
         over = share > 0.75 * self.mass
         if over.any():
