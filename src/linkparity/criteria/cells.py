@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.arrays import tensor
 from linkparity.criteria.criterion import Criterion, Layout
 from linkparity.criteria.custom import Custom
 from linkparity.criteria.groups import NONE, GroupCells, check_groups, code_groups, cross
@@ -66,9 +67,10 @@ class Cells:
         """
         chosen = CRITERIA[criterion] if isinstance(criterion, str) else criterion
         parts = _parts(groups, chosen, directed, combine)
-        count = len(next(iter(parts.values())).groups)
-        label = _check_labels(labels, count, chosen)
-        weights = _check_weight(weight, count)
+        first = next(iter(parts.values())).groups
+        count, device = len(first), first.device
+        label = _check_labels(labels, count, chosen, device)
+        weights = _check_weight(weight, count, device)
         layout, code, sizes = _assign(parts, chosen, label, count)
         start = np.concatenate([[0], np.cumsum(sizes)])
         order = _sort(code, start)
@@ -162,12 +164,14 @@ def _parts(
     return {name: code_groups(group, directed) for name, group in checked.items()}
 
 
-def _check_labels(labels: object, count: int, criterion: Criterion) -> Tensor | None:
+def _check_labels(
+    labels: object, count: int, criterion: Criterion, device: torch.device
+) -> Tensor | None:
     if labels is None:
         if criterion.needs_labels:
             raise ValueError(f"{criterion.name}: labels are missing; give (P,) zeros and ones")
         return None
-    label = torch.as_tensor(labels)
+    label = tensor(labels).to(device)
     if label.shape != (count,):
         raise ValueError(f"labels must have the shape ({count},), got {tuple(label.shape)}")
     wrong = (label != 0) & (label != 1)
@@ -180,10 +184,10 @@ def _check_labels(labels: object, count: int, criterion: Criterion) -> Tensor | 
     return label
 
 
-def _check_weight(weight: object, count: int) -> Tensor | None:
+def _check_weight(weight: object, count: int, device: torch.device) -> Tensor | None:
     if weight is None:
         return None
-    weights = torch.as_tensor(weight)
+    weights = tensor(weight).to(device)
     if not weights.is_floating_point():
         weights = weights.to(torch.get_default_dtype())
     if weights.shape != (count,):
@@ -211,7 +215,7 @@ def _assign(
     sizes = torch.zeros(size + 1, dtype=torch.int64, device=device)
     for low in range(0, count, CHUNK):
         part = slice(low, low + CHUNK)
-        known = torch.zeros(()) if label is None else label[part].long().to(device)
+        known = torch.zeros(()) if label is None else label[part].long()
         joint = torch.zeros((), dtype=torch.int64, device=device)
         for groups, base in zip(parts.values(), radix, strict=True):
             joint = joint * base + criterion.assign(groups.code_of(part), known, groups) + 1

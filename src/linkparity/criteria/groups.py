@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.arrays import tensor
+
 NONE = -1
 
 
@@ -81,7 +83,7 @@ def code_groups(groups: object, directed: bool = False) -> GroupCells:
 
 def check_groups(groups: object) -> Tensor:
     """``groups`` as an integer tensor ``(P,)`` or ``(P, 2)`` of numbers ≥ −1, or a sentence."""
-    group = torch.as_tensor(groups)
+    group = tensor(groups)
     if group.is_floating_point() or group.is_complex():
         raise ValueError(
             f"groups must be integers (−1 for none), got {group.dtype}; number the groups 0, 1, 2 …"
