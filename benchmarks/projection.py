@@ -278,6 +278,7 @@ def main() -> None:
             rows += measure(int(pairs), groups, options.seconds)
     show(rows)
     if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(rows, indent=1))
 
 
