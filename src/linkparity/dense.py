@@ -1,19 +1,23 @@
 """Training on every pair at once: logits in blocks, sums per stretch, gradients by products."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from linkparity.blocks import TILE, Blocks, lay_out
+from linkparity.blocks import TILE, Stretch, lay_out
 from linkparity.criteria import Cells, Criterion
 from linkparity.distributed import Team
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
 from linkparity.objective import PairWeights
 from linkparity.sums import Sums, _divergence, _sum
+
+#: Pairs worked on at a time: few enough to stay in a processor's own memory.
+PIECE = 1 << 17
 
 
 class DensePairs:
@@ -29,19 +33,15 @@ class DensePairs:
     def __init__(
         self, graph: Graph, weights: PairWeights, criterion: Criterion | None, team: Team
     ) -> None:
-        self.weights = weights
-        self.team = team
+        self.weights, self.team = weights, team
         self.blocks = lay_out(graph, team.rank, team.size)
+        self.area = np.array([s.pairs for s in self.blocks.stretches], dtype=float)
         self.total = weights.other * (graph.num_pairs - graph.num_links)
         self.total += weights.link * graph.num_links
         self.cells: Cells | None = None
         if criterion is not None:
             self.cells = self._cells(criterion)
-            plain, linked = self.cells.cell.view(2, -1)
-            self.cell = plain.numpy()
-            self.link_cells = torch.stack(
-                [plain[self.blocks.stretch_of], linked[self.blocks.stretch_of]]
-            )
+            self._sort_links(self.cells)
         self.below = torch.ones(TILE, TILE, dtype=torch.bool).tril_()
         self.buffers: tuple[Tensor, ...] = ()
 
@@ -52,10 +52,10 @@ class DensePairs:
         """The model's logits on every pair."""
         factors = model.factors()
         assert factors is not None
-        if not self.buffers or self.buffers[0].dtype != factors[0].dtype:
-            self.buffers = tuple(
-                torch.empty(self.blocks.size, dtype=factors[0].dtype) for _ in range(3)
-            )
+        dtype, size = factors[0].dtype, self.blocks.size
+        if not self.buffers or self.buffers[0].dtype != dtype:
+            sizes = (size, size, size, min(size, PIECE))
+            self.buffers = tuple(torch.empty(count, dtype=dtype) for count in sizes)
         return DenseScored(self, *factors)
 
     def _cells(self, criterion: Criterion) -> Cells:
@@ -66,6 +66,19 @@ class DensePairs:
         counts = self.team.add(counts * [[self.weights.other], [self.weights.link]])
         label = torch.tensor([0, 1]).repeat_interleave(len(groups))
         return Cells.prepare(groups.repeat(2, 1), criterion, label, counts.reshape(-1))
+
+    def _sort_links(self, cells: Cells) -> None:
+        """The cell of each stretch, and what links add beyond it: (cell of each, weight)."""
+        plain, linked = cells.cell.view(2, -1)
+        self.cell = plain.numpy()
+        before, self.link_cell = plain[self.blocks.stretch_of], linked[self.blocks.stretch_of]
+        link, other = self.weights
+        if bool((plain == linked).all()):
+            self.parts = [(self.link_cell, link - other)]
+            return
+        self.parts = [(self.link_cell, link)]
+        if bool((plain >= 0).any()):
+            self.parts.append((before, -other))
 
 
 class DenseScored:
@@ -78,31 +91,28 @@ class DenseScored:
     """
 
     def __init__(self, pairs: DensePairs, left: Tensor, right: Tensor) -> None:
-        self.pairs = pairs
-        self.cells = pairs.cells
+        self.pairs, self.cells = pairs, pairs.cells
         self.history = (left, right)
         blocks = pairs.blocks
         self.left = left.detach().index_select(0, blocks.rows)
         self.right = right.detach().index_select(0, blocks.columns)
-        reach = [torch.linalg.vector_norm(side, dim=1).max() for side in (self.left, self.right)]
-        self.bound = float(reach[0] * reach[1]) + 1.0
-        self.x, self.h, self.q = pairs.buffers
+        reach = [float(side.square().sum(dim=1).max()) for side in (self.left, self.right)]
+        self.bound = math.sqrt(reach[0] * reach[1]) + 1.0
+        self.x, self.h, self.q, self.spare = pairs.buffers
         for tile in blocks.tiles:
             x = tile.of(self.x)
             torch.mm(self.left[tile.rows], self.right[tile.columns].T, out=x)
             if tile.square:
-                height = len(x)
-                x[:, :height].masked_fill_(pairs.below[:height, :height], -math.inf)
+                x[:, : len(x)].masked_fill_(pairs.below[: len(x), : len(x)], -math.inf)
         torch.sigmoid(self.x, out=self.h)
         self.link = self.x[blocks.link].double()
         self.at = np.full(len(blocks.stretches), np.nan)
         self.share = np.zeros((3, len(blocks.stretches)))
-        self.area = np.array([s.pairs for s in blocks.stretches], dtype=float)
-        self.soft = np.zeros(len(blocks.stretches))
+        self.last: tuple[bytes, Sums] | None = None
 
     def fit_loss(self) -> float:
         """Weighted mean of the cross-entropy."""
-        self.soft = self._soft(np.zeros(len(self.area)))
+        self.soft = self._soft(np.zeros(len(self.at)), all_of_them=True)
         link, other = self.pairs.weights
         loss = other * self.soft.sum()
         loss += float(((link - other) * softplus(self.link) - link * self.link).sum())
@@ -110,33 +120,34 @@ class DenseScored:
 
     def __call__(self, tilt: np.ndarray) -> Sums:
         """The sums per cell at ``tilt (M,)``."""
-        for r in np.flatnonzero((self.pairs.cell >= 0) & (self.area > 0)).tolist():
-            t = float(tilt[self.pairs.cell[r]])
-            if t != self.at[r]:
-                self._sum_stretch(r, t)
-        count = len(tilt)
+        key = tilt.tobytes()
+        if self.last is not None and self.last[0] == key:
+            return self.last[1]
+        cell, count = self.pairs.cell, len(tilt)
+        for r in np.flatnonzero((cell >= 0) & (self.pairs.area > 0)).tolist():
+            if float(tilt[cell[r]]) != self.at[r]:
+                self._sum_stretch(r, float(tilt[cell[r]]))
         sums = np.zeros((3, count))
-        used = self.pairs.cell >= 0
-        for k in range(3):
-            weighted = self.pairs.weights.other * self.share[k, used]
-            sums[k] = np.bincount(self.pairs.cell[used], weighted, minlength=count)
-        for cell, weight in self._link_parts():
-            z = self.link + _spread(tilt, cell)
+        used = cell >= 0
+        np.add.at(sums, (slice(None), cell[used]), self.pairs.weights.other * self.share[:, used])
+        for link_cell, weight in self.pairs.parts:
+            z = self.link + _spread(tilt, link_cell)
             yes, no = torch.sigmoid(z), torch.sigmoid(-z)
             for k, value in enumerate((yes, no, yes * no)):
-                sums[k] += weight * _add(value, cell, count)
-        return Sums(*self.pairs.team.add(sums))
+                sums[k] += weight * _add(value, link_cell, count)
+        self.last = (key, Sums(*self.pairs.team.add(sums)))
+        return self.last[1]
 
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
         """``(M,)`` KL-divergence per cell in nats at ``tilt (M,)``."""
-        cell = self.pairs.cell
-        t = np.where(cell >= 0, tilt[cell], 0.0)
         self(tilt)
-        shift = np.where(t != 0, self._soft(t) - self.soft, 0.0)
-        each = self.pairs.weights.other * (t * self.share[0] - shift)
+        cell = self.pairs.cell
+        own = np.append(tilt, 0.0)[cell]
+        shift = np.where(own != 0, self._soft(own) - self.soft, 0.0)
+        each = self.pairs.weights.other * (own * self.share[0] - shift)
         total = np.zeros(len(tilt))
         np.add.at(total, cell[cell >= 0], each[cell >= 0])
-        for link_cell, weight in self._link_parts():
+        for link_cell, weight in self.pairs.parts:
             part = _divergence(self.link, _spread(tilt, link_cell))
             total += weight * _add(part, link_cell, len(tilt))
         return self.pairs.team.add(total)
@@ -144,7 +155,8 @@ class DenseScored:
     def backward(self, gamma: float, tilt: np.ndarray | None) -> None:
         """Add the gradient of the loss to the model's parameters."""
         link, other = (weight / self.pairs.total for weight in self.pairs.weights)
-        gradient = torch.sigmoid(self.link).sub_(1).mul_(link)
+        h = torch.sigmoid(self.link)
+        gradient = (h - 1) * link
         if tilt is None or gamma == 0:
             torch.mul(self.h, other, out=self.q)
         else:
@@ -152,9 +164,8 @@ class DenseScored:
             self(tilt)
             heavy = gamma / self.cells.total
             self._pull(other, heavy * self.pairs.weights.other)
-            cell = self.pairs.link_cells[1]
-            shift = torch.sigmoid(self.link) - torch.sigmoid(self.link + _spread(tilt, cell))
-            gradient += heavy * self.pairs.weights.link * shift
+            tilted = torch.sigmoid(self.link + _spread(tilt, self.pairs.link_cell))
+            gradient += heavy * self.pairs.weights.link * (h - tilted)
         self.q[self.pairs.blocks.link] = gradient.to(self.q.dtype)
         self._push()
 
@@ -175,47 +186,53 @@ class DenseScored:
             part = tile.of(self.q)
             left[tile.rows].addmm_(part, self.right[tile.columns])
             right[tile.columns].addmm_(part.T, self.left[tile.rows])
-        ends = []
-        for value, nodes, whole in zip(
-            (left, right), (blocks.rows, blocks.columns), self.history, strict=True
-        ):
-            ends.append(torch.zeros_like(whole.detach()).index_copy_(0, nodes, value))
-        if self.history[0] is self.history[1]:
-            self.history[0].backward(ends[0] + ends[1])
-        else:
-            torch.autograd.backward(self.history, ends)
+        sides = zip((left, right), (blocks.rows, blocks.columns), self.history, strict=True)
+        ends = [
+            torch.zeros_like(whole.detach()).index_copy_(0, nodes, value)
+            for value, nodes, whole in sides
+        ]
+        torch.autograd.backward(self.history, ends)
 
     def _sum_stretch(self, r: int, tilt: float) -> None:
         """Sums of one stretch at one tilt; the probabilities stay for the gradient."""
-        stretch = self.pairs.blocks.stretches[r]
-        x, prob = self.x[stretch.begin : stretch.end], self.h[stretch.begin : stretch.end]
-        if tilt != 0:
-            prob = self.q[stretch.begin : stretch.end]
-            torch.add(x, tilt, out=prob).sigmoid_()
-        yes, square = _sum(prob), float(torch.dot(prob, prob))
-        no, spread = self.area[r] - yes, yes - square
-        if yes > 0.75 * self.area[r]:
-            lack = torch.sigmoid(-(x + tilt)).masked_fill_(x == -math.inf, 0.0)
-            no = _sum(lack)
-            spread = no - float(torch.dot(lack, lack))
+        yes = square = 0.0
+        for low, high in _pieces(self.pairs.blocks.stretches[r]):
+            prob = self.h[low:high]
+            if tilt != 0:
+                prob = torch.add(self.x[low:high], tilt, out=self.q[low:high]).sigmoid_()
+            yes += _sum(prob)
+            square += float(torch.dot(prob, prob))
+        no, spread = self.pairs.area[r] - yes, yes - square
+        if no < 0.25 * self.pairs.area[r]:  # the smaller side tells more digits
+            no, spread = self._lack(r, tilt)
         self.at[r] = tilt
         self.share[:, r] = yes, no, spread
 
-    def _soft(self, tilt: np.ndarray) -> np.ndarray:
-        """Σ softplus(x + t) of each stretch."""
+    def _lack(self, r: int, tilt: float) -> tuple[float, float]:
+        """Σ (1 − p) and Σ p (1 − p) of one stretch, from the probabilities of no link."""
+        no = square = 0.0
+        for low, high in _pieces(self.pairs.blocks.stretches[r]):
+            x = self.x[low:high]
+            prob = torch.sigmoid(-tilt - x).masked_fill_(x == -math.inf, 0.0)
+            no += _sum(prob)
+            square += float(torch.dot(prob, prob))
+        return no, no - square
+
+    def _soft(self, tilt: np.ndarray, all_of_them: bool = False) -> np.ndarray:
+        """Σ softplus(x + t) of each stretch that has a tilt, or of all."""
         out = np.zeros(len(tilt))
         for r, stretch in enumerate(self.pairs.blocks.stretches):
-            x = self.x[stretch.begin : stretch.end]
-            out[r] = _sum(softplus(x + tilt[r] if tilt[r] else x))
+            for low, high in _pieces(stretch) if tilt[r] or all_of_them else ():
+                x, spare = self.x[low:high], self.spare[: high - low]
+                if tilt[r]:
+                    x = torch.add(x, float(tilt[r]), out=spare)
+                out[r] += _sum(torch._C._nn.softplus(x, out=spare))
         return out
 
-    def _link_parts(self) -> list[tuple[Tensor, float]]:
-        """What links add beyond the stretches: cell of each link, and its weight there."""
-        plain, linked = self.pairs.link_cells
-        link, other = self.pairs.weights
-        if bool((plain == linked).all()):
-            return [(linked, link - other)]
-        return [(linked, link), (plain, -other)]
+
+def _pieces(stretch: Stretch) -> Iterator[tuple[int, int]]:
+    for low in range(stretch.begin, stretch.end, PIECE):
+        yield low, min(low + PIECE, stretch.end)
 
 
 def _spread(tilt: np.ndarray, cell: Tensor) -> Tensor:

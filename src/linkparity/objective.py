@@ -8,13 +8,14 @@ r"""What training minimises, for any set of pairs.
 One weighted set of pairs serves the fit, the cells, the target and the divergence.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from linkparity.criteria import CRITERIA, Cells, Criterion
-from linkparity.fitting import Ask, Fit, check_tolerance, fit_tilts
+from linkparity.fitting import Ask, check_tolerance, fit_tilts
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
 from linkparity.sums import Sums
@@ -104,6 +105,14 @@ class PairSet(Protocol):
         ...
 
 
+class Parity(NamedTuple):
+    """Tilts that bring pairs to parity (None without a constrained pair), divergence and gap."""
+
+    tilt: np.ndarray | None
+    kl: float
+    gap: float
+
+
 @dataclass
 class Regularizer:
     """The divergence to parity as training meets it: warm-started from step to step.
@@ -122,17 +131,18 @@ class Regularizer:
     tolerance: float = 0.0
     tilts: dict[bytes, tuple[float, float]] = field(default_factory=dict)
 
-    def project(self, scored: Scored) -> Fit | None:
-        """Tilts that bring the scored pairs to parity; None when no pair is constrained."""
+    def measure(self, scored: Scored) -> Parity:
+        """How far the scored pairs are from parity, and the tilts that bring them there."""
         cells = scored.cells
         if cells is None or cells.total == 0:
-            return None
-        ask = Ask(
-            read_target(self.target, cells), check_tolerance(self.tolerance), self._start(cells)
-        )
+            return Parity(None, 0.0, math.nan)
+        base = scored(np.zeros(len(cells.mass)))
+        target = read_target(self.target, cells)
+        ask = Ask(target, check_tolerance(self.tolerance), self._start(cells))
         fit = fit_tilts(scored, cells, ask, TOL, scored.bound)
         self._remember(cells, fit.tilt)
-        return fit
+        kl = fit.divergence(scored, scored(fit.tilt)) / cells.total
+        return Parity(fit.tilt, kl, cell_gap(cells, base))
 
     def _start(self, cells: Cells) -> np.ndarray:
         """Where the last two steps point to."""

@@ -1,5 +1,6 @@
 """GAE: a graph auto-encoder, two graph convolutions and a dot product."""
 
+import warnings
 from typing import Any
 
 import torch
@@ -63,7 +64,11 @@ def normalised_adjacency(graph: Graph) -> Tensor:
     scale = (graph.degree() + 1).double().rsqrt()
     value = (scale[ends[:, 0]] * scale[ends[:, 1]]).float()
     shape = (graph.num_nodes, graph.num_nodes)
-    return torch.sparse_coo_tensor(ends.T, value, shape).coalesce().to_sparse_csr()
+    with warnings.catch_warnings():  # torch calls its own format a beta
+        warnings.filterwarnings("ignore", category=UserWarning)
+        return torch.sparse_coo_tensor(
+            ends.T, value, shape, check_invariants=False
+        ).coalesce().to_sparse_csr()
 
 
 class _Spread(torch.autograd.Function):
