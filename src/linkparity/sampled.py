@@ -100,7 +100,11 @@ class _Kinds:
 
     def __init__(self, graph: Graph, criterion: Criterion) -> None:
         side = graph.side
-        sides = (graph.group, graph.group) if side is None else (graph.group[side == 0], graph.group[side == 1])
+        sides = (
+            (graph.group, graph.group)
+            if side is None
+            else (graph.group[side == 0], graph.group[side == 1])
+        )
         first, second = (torch.unique(part) for part in sides)
         pairs = torch.cartesian_prod(first, second)
         label = torch.tensor([0, 1]).repeat_interleave(len(pairs))

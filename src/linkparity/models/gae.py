@@ -66,9 +66,11 @@ def normalised_adjacency(graph: Graph) -> Tensor:
     shape = (graph.num_nodes, graph.num_nodes)
     with warnings.catch_warnings():  # torch calls its own format a beta
         warnings.filterwarnings("ignore", category=UserWarning)
-        return torch.sparse_coo_tensor(
-            ends.T, value, shape, check_invariants=False
-        ).coalesce().to_sparse_csr()
+        return (
+            torch.sparse_coo_tensor(ends.T, value, shape, check_invariants=False)
+            .coalesce()
+            .to_sparse_csr()
+        )
 
 
 class _Spread(torch.autograd.Function):
