@@ -8,10 +8,10 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria import Cells, Criterion
-from linkparity.distributed import Team
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
 from linkparity.sums import Sums, tensor_sums
+from linkparity.training.team import Team
 
 #: Nodes per batch; their links and partners are one step of training.
 BATCH = 10_000
@@ -153,7 +153,8 @@ class SampledScored:
             self.logits = model(index)
             self.x = self.logits.detach()
         else:
-            self.x = pair_products(*(side.detach() for side in self.history), index)
+            left, right = self.history
+            self.x = pair_products(left.detach(), right.detach(), index)
         largest = float(self.x.abs().max()) if len(self.x) else 0.0
         size, *rest = _shared(team, len(index), largest)
         self.total, self.bound = size, rest[0] + 1.0
@@ -189,14 +190,16 @@ class SampledScored:
         gradient[self.label] -= 1
         gradient /= self.total
         if tilt is not None and gamma != 0:
-            assert self.source is not None and self.cells is not None
+            assert self.source is not None
+            assert self.cells is not None
             change = self.source.shift(tilt) * (gamma / self.cells.total)
             assert self.local.order is not None
             gradient.index_add_(0, self.local.order, change.to(gradient.dtype))
         if self.history is None:
             self.logits.backward(gradient)
             return
-        ends = pair_gradients(*(side.detach() for side in self.history), self.index, gradient)
+        left, right = self.history
+        ends = pair_gradients(left.detach(), right.detach(), self.index, gradient)
         torch.autograd.backward(self.history, ends)
 
 

@@ -28,9 +28,9 @@ from linkparity.fitting import Ask, Fit, check_tolerance, fit_tilts
 from linkparity.graph import Graph
 from linkparity.models.degrees import Classes, classes, solve_classes
 from linkparity.models.maxent import MaxEnt
-from linkparity.objective import Epoch, Regularizer, cell_gap
-from linkparity.sums import TensorSums, tensor_sums
+from linkparity.sums import tensor_sums
 from linkparity.targets import read_target
+from linkparity.training.objective import Epoch, Regularizer, cell_gap
 
 #: Largest gradient per node of the mean loss at the end; what is aimed at, and what is enough.
 AIM, ENOUGH = 1e-11, 1e-8

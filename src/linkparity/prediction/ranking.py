@@ -8,8 +8,8 @@ from torch import Tensor
 
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
-from linkparity.postprocess import Tilts
-from linkparity.sampled import pair_products
+from linkparity.prediction.postprocess import Tilts
+from linkparity.training.sampled import pair_products
 
 #: Scores held in memory at a time.
 BLOCK = 1 << 23
@@ -69,7 +69,7 @@ def rank_partners(
 
 def _check_nodes(nodes: Tensor, graph: Graph) -> Tensor:
     nodes = nodes.reshape(-1).long()
-    if len(nodes) and not (0 <= int(nodes.min()) and int(nodes.max()) < graph.num_nodes):
+    if len(nodes) and not (int(nodes.min()) >= 0 and int(nodes.max()) < graph.num_nodes):
         raise ValueError(
             f"top: nodes are 0 … {graph.num_nodes - 1}, got {int(nodes.min())} … {int(nodes.max())}"
         )

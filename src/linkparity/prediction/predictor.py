@@ -16,11 +16,11 @@ from linkparity.criteria import Criterion
 from linkparity.graph import Graph
 from linkparity.grouping import GraphWarning
 from linkparity.models import MODELS, LinkModel
-from linkparity.objective import Epoch, trained_criterion
 from linkparity.pairs import Pairs
-from linkparity.postprocess import Tilts, fit_group_tilts
-from linkparity.ranking import Ranking, pair_logits, rank_partners
-from linkparity.training import train
+from linkparity.prediction.postprocess import Tilts, fit_group_tilts
+from linkparity.prediction.ranking import Ranking, pair_logits, rank_partners
+from linkparity.training.loop import train
+from linkparity.training.objective import Epoch, trained_criterion
 
 
 class TrainingWarning(UserWarning):
@@ -53,14 +53,14 @@ class LinkPredictor:
         model_: the trained :class:`LinkModel`.
         graph_: the graph it was trained on.
         embedding_: ``(n, d)`` numpy, or None.
-        history_: one :class:`~linkparity.objective.Epoch` per epoch.
+        history_: one :class:`~linkparity.Epoch` per epoch.
         tilts_: what the post-processing adds, or None.
         fit_seconds_: how long :meth:`fit` took.
 
     >>> from linkparity.datasets import load
     >>> predictor = LinkPredictor("maxent").fit(load("polbooks"))
     >>> predictor.predict_proba([[0, 1], [0, 104]]).round(3)
-    array([0.047, 0.035])
+    array([0.025, 0.019])
     """
 
     def __init__(
@@ -161,14 +161,15 @@ class LinkPredictor:
         made = MODELS[self.model] if isinstance(self.model, str) else self.model
         options = dict(self.options or {})
         dimension = made.dimension if self.dimension is None else self.dimension
-        return made(graph, dimension, generator=generator, **options)  # type: ignore[call-arg]
+        return made(graph, dimension, generator=generator, **options)
 
     def _check(self) -> None:
         if self.postprocess is None:
             return
         if self.postprocess != "i-projection":
             raise ValueError(
-                f"LinkPredictor: postprocess must be None or 'i-projection', got {self.postprocess!r}"
+                "LinkPredictor: postprocess must be None or 'i-projection', "
+                f"got {self.postprocess!r}"
             )
         name = None if self.criterion is None else trained_criterion(self.criterion).name
         if name not in ("dp", "weak-dp"):
@@ -213,8 +214,8 @@ class LinkPredictor:
         low, high = int(index.min()), int(index.max())
         if low < 0 or high >= self.graph_.num_nodes:
             raise ValueError(
-                f"LinkPredictor: node {low if low < 0 else high} is not among the "
-                f"{self.graph_.num_nodes:,} nodes it was trained on, 0 … {self.graph_.num_nodes - 1}"
+                f"LinkPredictor: no node {low if low < 0 else high} was trained on; "
+                f"nodes are 0 … {self.graph_.num_nodes - 1}"
             )
         return index.long()
 
@@ -224,7 +225,7 @@ class LinkPredictor:
 
     def save(self, path: str | Path) -> None:
         """Write the fitted predictor to the directory ``path``: safetensors and JSON, no pickle."""
-        from linkparity.saving import save_predictor
+        from linkparity.prediction.saving import save_predictor
 
         self._fitted()
         save_predictor(self, Path(path))
@@ -232,7 +233,7 @@ class LinkPredictor:
     @classmethod
     def load(cls, path: str | Path, model: type[LinkModel] | None = None) -> "LinkPredictor":
         """Read what :meth:`save` wrote; ``model`` is the class, where it is one of your own."""
-        from linkparity.saving import load_predictor
+        from linkparity.prediction.saving import load_predictor
 
         return load_predictor(cls, Path(path), model)
 
@@ -254,7 +255,7 @@ class LinkPredictor:
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters
         told = [
-            f"{name}={getattr(value, '__name__', value) if isinstance(value, type) else repr(value)}"
+            f"{name}={value.__name__ if isinstance(value, type) else repr(value)}"
             for name, value in self.get_params().items()
             if value != defaults[name].default
         ]

@@ -1,6 +1,7 @@
 """Every pair of a graph, laid out so that a pair of groups is one stretch of memory."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -144,7 +145,7 @@ def _cut(low: int, high: int, parts: int) -> list[tuple[int, int]]:
     """Nearly equal stretches of low … high, none of them empty."""
     parts = max(1, min(parts, high - low))
     at = [low + (high - low) * k // parts for k in range(parts + 1)]
-    return [(i, j) for i, j in zip(at[:-1], at[1:], strict=True) if j > i]
+    return [(i, j) for i, j in pairwise(at) if j > i]
 
 
 def _places(tiles: list[Tile], ends: Tensor) -> Tensor:

@@ -2,19 +2,22 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from linkparity.blocks import TILE, Stretch, lay_out
 from linkparity.criteria import Cells, Criterion
-from linkparity.distributed import Team
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
-from linkparity.objective import PairWeights
-from linkparity.sums import Sums, _divergence, _sum
+from linkparity.sums import Sums, pair_divergence
+from linkparity.training.blocks import TILE, Stretch, lay_out
+from linkparity.training.objective import PairWeights
+from linkparity.training.team import Team
+
+_softplus: Any = torch._C._nn.softplus  # the one of nn.functional, with an ``out``
 
 #: Pairs worked on at a time: few enough to stay in a processor's own memory.
 PIECE = 1 << 17
@@ -129,7 +132,8 @@ class DenseScored:
                 self._sum_stretch(r, float(tilt[cell[r]]))
         sums = np.zeros((3, count))
         used = cell >= 0
-        np.add.at(sums, (slice(None), cell[used]), self.pairs.weights.other * self.share[:, used])
+        for total, share in zip(sums, self.share, strict=True):
+            np.add.at(total, cell[used], self.pairs.weights.other * share[used])
         for link_cell, weight in self.pairs.parts:
             z = self.link + _spread(tilt, link_cell)
             yes, no = torch.sigmoid(z), torch.sigmoid(-z)
@@ -148,7 +152,7 @@ class DenseScored:
         total = np.zeros(len(tilt))
         np.add.at(total, cell[cell >= 0], each[cell >= 0])
         for link_cell, weight in self.pairs.parts:
-            part = _divergence(self.link, _spread(tilt, link_cell))
+            part = pair_divergence(self.link, _spread(tilt, link_cell))
             total += weight * _add(part, link_cell, len(tilt))
         return self.pairs.team.add(total)
 
@@ -200,7 +204,7 @@ class DenseScored:
             prob = self.h[low:high]
             if tilt != 0:
                 prob = torch.add(self.x[low:high], tilt, out=self.q[low:high]).sigmoid_()
-            yes += _sum(prob)
+            yes += _total(prob)
             square += float(torch.dot(prob, prob))
         no, spread = self.pairs.area[r] - yes, yes - square
         if no < 0.25 * self.pairs.area[r]:  # the smaller side tells more digits
@@ -214,7 +218,7 @@ class DenseScored:
         for low, high in _pieces(self.pairs.blocks.stretches[r]):
             x = self.x[low:high]
             prob = torch.sigmoid(-tilt - x).masked_fill_(x == -math.inf, 0.0)
-            no += _sum(prob)
+            no += _total(prob)
             square += float(torch.dot(prob, prob))
         return no, no - square
 
@@ -226,13 +230,20 @@ class DenseScored:
                 x, spare = self.x[low:high], self.spare[: high - low]
                 if tilt[r]:
                     x = torch.add(x, float(tilt[r]), out=spare)
-                out[r] += _sum(torch._C._nn.softplus(x, out=spare))
+                out[r] += _total(_softplus(x, out=spare))
         return out
 
 
 def _pieces(stretch: Stretch) -> Iterator[tuple[int, int]]:
     for low in range(stretch.begin, stretch.end, PIECE):
         yield low, min(low + PIECE, stretch.end)
+
+
+def _total(values: Tensor) -> float:
+    """Σ accumulated in float64, of float32 over partial sums of 128."""
+    head = len(values) // 128 * 128
+    total = float(values[:head].view(-1, 128).sum(dim=1).sum(dtype=torch.float64))
+    return total + float(values[head:].sum(dtype=torch.float64)) if head < len(values) else total
 
 
 def _spread(tilt: np.ndarray, cell: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import tempfile
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,11 @@ from torch import Tensor
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.graph import Graph
 from linkparity.models import MODELS, LinkModel
-from linkparity.objective import Epoch
-from linkparity.postprocess import Tilts
+from linkparity.prediction.postprocess import Tilts
+from linkparity.training.objective import Epoch
 
 if TYPE_CHECKING:
-    from linkparity.predictor import LinkPredictor
+    from linkparity.prediction.predictor import LinkPredictor
 
 #: Raised whenever older code could not read what newer code writes.
 FORMAT = 1
@@ -73,8 +74,6 @@ def _tensors(predictor: "LinkPredictor") -> dict[str, Tensor]:
 
 
 def _describe(predictor: "LinkPredictor", digest: str) -> dict[str, Any]:
-    from linkparity import __version__
-
     params = predictor.get_params()
     model, criterion, options = params["model"], params["criterion"], params["options"] or {}
     if isinstance(criterion, Criterion):
@@ -93,7 +92,7 @@ def _describe(predictor: "LinkPredictor", digest: str) -> dict[str, Any]:
         )
     about = {
         "format": FORMAT,
-        "linkparity": __version__,
+        "linkparity": _version(),
         "sha256": digest,
         "params": params,
         "graph": {
@@ -106,6 +105,13 @@ def _describe(predictor: "LinkPredictor", digest: str) -> dict[str, Any]:
         "fit_seconds": predictor.fit_seconds_,
     }
     return json.loads(json.dumps(about, default=_refuse))  # type: ignore[no-any-return]
+
+
+def _version() -> str:
+    try:
+        return version("linkparity")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def _refuse(value: object) -> object:
@@ -165,13 +171,13 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             raise FileNotFoundError(f"{path}: holds no {name}; give a directory that save() wrote")
     try:
         about = json.loads((path / TEXT).read_text(encoding="utf-8"))
-        version = int(about["format"])
+        written = int(about["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path / TEXT}: is damaged ({error}); save the model again") from None
-    if version > FORMAT:
+    if written > FORMAT:
         raise ValueError(
-            f"{path}: was written by linkparity {about.get('linkparity', '?')} in format {version}, "
-            f"and this version reads up to {FORMAT}; upgrade linkparity"
+            f"{path}: was written by linkparity {about.get('linkparity', '?')} in format "
+            f"{written}, and this version reads up to {FORMAT}; upgrade linkparity"
         )
     data = (path / TENSORS).read_bytes()
     if hashlib.sha256(data).hexdigest() != about.get("sha256"):

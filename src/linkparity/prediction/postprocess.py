@@ -46,7 +46,7 @@ def fit_group_tilts(
     generator: torch.Generator,
 ) -> Tilts:
     """Tilts that bring the model to parity over all pairs of the graph, each counted once."""
-    from linkparity.ranking import pair_logits
+    from linkparity.prediction.ranking import pair_logits
 
     space = PairSpace(graph)
     number = torch.arange(space.size)

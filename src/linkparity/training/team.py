@@ -44,5 +44,5 @@ class Team:
             [(torch.zeros_like(p) if p.grad is None else p.grad).reshape(-1) for p in used]
         )
         dist.all_reduce(flat)
-        for p, part in zip(used, flat.split([p.numel() for p in used]), strict=True):
+        for p, part in zip(used, torch.split(flat, [p.numel() for p in used]), strict=True):
             p.grad = part.view_as(p)

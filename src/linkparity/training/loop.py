@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import torch
 
 from linkparity.criteria import Criterion
-from linkparity.dense import DensePairs
-from linkparity.distributed import Team
 from linkparity.graph import Graph
 from linkparity.models import LinkModel, MaxEnt
-from linkparity.objective import (
+from linkparity.training.dense import DensePairs
+from linkparity.training.objective import (
     Epoch,
     PairSet,
     Parity,
@@ -20,8 +19,9 @@ from linkparity.objective import (
     pair_weights,
     trained_criterion,
 )
-from linkparity.sampled import SampledPairs
-from linkparity.solving import solve_maxent
+from linkparity.training.sampled import SampledPairs
+from linkparity.training.solving import solve_maxent
+from linkparity.training.team import Team
 
 #: Seconds per pair and per pair and dimension, in blocks and sampled; measured, see benchmarks.
 BLOCK_COST = (3.0, 0.06)
