@@ -94,6 +94,7 @@ def train(
     chosen = None if criterion is None else trained_criterion(criterion)
     reg = None if chosen is None else Regularizer(chosen, _gamma(gamma), target, tolerance)
     if isinstance(model, MaxEnt):
+        model.eval()
         return iter(()) if reg is None else solve_maxent(model, graph, reg)
     generator = torch.Generator().manual_seed(0) if generator is None else generator
     team = Team.here()
