@@ -13,6 +13,7 @@ from scipy.special import expit
 from torch import Tensor
 
 from linkparity.criteria import Criterion
+from linkparity.draws import stream
 from linkparity.graph import Graph
 from linkparity.grouping import GraphWarning
 from linkparity.models import MODELS, LinkModel
@@ -107,7 +108,7 @@ class LinkPredictor:
         """
         begin = time.perf_counter()
         self._check()
-        generator = torch.Generator().manual_seed(self.seed)
+        generator = stream(self.seed, "model")
         self.graph_ = graph
         self.model_ = self._build(graph, generator)
         self.tilts_: Tilts | None = None
@@ -136,7 +137,7 @@ class LinkPredictor:
             assert self.criterion is not None
             self.tilts_ = fit_group_tilts(
                 self.model_, self.graph_, trained_criterion(self.criterion), self.target,
-                self.tolerance, torch.Generator().manual_seed(self.seed),
+                self.tolerance, stream(self.seed, "postprocess"),
             )  # fmt: skip
         self._embed()
 
@@ -151,7 +152,7 @@ class LinkPredictor:
         """Take on what a fitted predictor had, given ``graph_``."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GraphWarning)
-            self.model_ = self._build(self.graph_, torch.Generator().manual_seed(self.seed))
+            self.model_ = self._build(self.graph_, stream(self.seed, "model"))
         self.model_.load_state_dict(state)
         self.model_.eval()
         self.history_, self.tilts_, self.fit_seconds_ = rows, tilts, seconds
