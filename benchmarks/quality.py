@@ -5,7 +5,7 @@
 For each data set, model and criterion the mean over the seeds, the paper's mean and standard
 deviation over ten, and a verdict: "within" 3 of its standard deviations or 0.015 of its mean;
 "smaller", a smaller gap on the very criterion at an AUC no more than 0.005 below the paper's;
-"beyond" otherwise. rb is compared in plain rows only. Needs LINKPARITY_DATA for ml100k and facebook.
+"beyond" otherwise. rb is compared in plain rows only. ml100k, facebook: from LINKPARITY_DATA.
 ``--quick`` is polblogs with one seed. Exits with 1 when a cell is beyond and not known to be.
 """
 

@@ -51,8 +51,8 @@ class Blocks:
         columns: ``(C,)`` nodes by group; all of them, or side 1.
         tiles: rectangles that hold every pair once.
         stretches: one per pair of groups.
-        link: ``(E,)`` where each link lies in memory.
-        stretch_of: ``(E,)`` the stretch of each link.
+        link: ``(E,)`` where each link lies in memory, in that order.
+        link_start: ``(stretches + 1,)`` where the links of each stretch begin.
         size: numbers to keep per quantity.
     """
 
@@ -61,7 +61,7 @@ class Blocks:
     tiles: tuple[Tile, ...]
     stretches: tuple[Stretch, ...]
     link: Tensor
-    stretch_of: Tensor
+    link_start: np.ndarray
     size: int
 
 
@@ -81,21 +81,20 @@ def lay_out(graph: Graph, part: int = 0, parts: int = 1) -> Blocks:
                 at += size
         bounds.append((groups, first, at))
     place = _places(tiles, ends)
-    inside = place >= 0
-    link = place[inside]
-    starts = torch.tensor([end for _, _, end in bounds])
-    stretch_of = torch.searchsorted(starts, link, right=True)
-    links = torch.bincount(stretch_of, minlength=len(bounds)).tolist()
+    link = torch.sort(place[place >= 0]).values
+    starts = np.array([0] + [end for _, _, end in bounds])
+    link_start = np.searchsorted(link.numpy(), starts)
+    links = np.diff(link_start).tolist()
     pairs = np.zeros(len(bounds), dtype=np.int64)
     for tile in tiles:
         height, width = tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start
-        mine = int(np.searchsorted(starts.numpy(), tile.begin, side="right"))
+        mine = int(np.searchsorted(starts, tile.begin, side="right")) - 1
         pairs[mine] += height * width - (height * (height + 1) // 2 if tile.square else 0)
     stretches = tuple(
         Stretch(groups, begin, end, int(count), linked)
         for (groups, begin, end), count, linked in zip(bounds, pairs, links, strict=True)
     )
-    return Blocks(rows, columns, tuple(tiles), stretches, link, stretch_of, at)
+    return Blocks(rows, columns, tuple(tiles), stretches, link, link_start, at)
 
 
 def _sorted_nodes(graph: Graph) -> tuple[Tensor, Tensor, Tensor]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,15 +11,15 @@ from torch.nn.functional import softplus
 from linkparity.criteria import Cells, Criterion
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
-from linkparity.sums import Sums, pair_divergence
+from linkparity.sums import RememberedSums, ScatteredSums, Sums
 from linkparity.training.blocks import TILE, Stretch, lay_out
 from linkparity.training.objective import PairWeights
 from linkparity.training.team import Team
 
-_softplus: Any = torch._C._nn.softplus  # the one of nn.functional, with an ``out``
-
 #: Pairs worked on at a time: few enough to stay in a processor's own memory.
 PIECE = 1 << 17
+#: Below this logit, 1 − p has digits enough for its logarithm.
+TAME = 8.0
 
 
 class DensePairs:
@@ -41,10 +40,10 @@ class DensePairs:
         self.area = np.array([s.pairs for s in self.blocks.stretches], dtype=float)
         self.total = weights.other * (graph.num_pairs - graph.num_links)
         self.total += weights.link * graph.num_links
-        self.cells: Cells | None = None
-        if criterion is not None:
-            self.cells = self._cells(criterion)
-            self._sort_links(self.cells)
+        self.cells = None if criterion is None else self._cells(criterion)
+        if self.cells is not None:
+            #: The cell of each stretch's other pairs, and of its links; −1 is none.
+            self.other_cell, self.link_cell = self.cells.cell.view(2, -1).numpy()
         self.below = torch.ones(TILE, TILE, dtype=torch.bool).tril_()
         self.buffers: tuple[Tensor, ...] = ()
 
@@ -70,21 +69,8 @@ class DensePairs:
         label = torch.tensor([0, 1]).repeat_interleave(len(groups))
         return Cells.prepare(groups.repeat(2, 1), criterion, label, counts.reshape(-1))
 
-    def _sort_links(self, cells: Cells) -> None:
-        """The cell of each stretch, and what links add beyond it: (cell of each, weight)."""
-        plain, linked = cells.cell.view(2, -1)
-        self.cell = plain.numpy()
-        before, self.link_cell = plain[self.blocks.stretch_of], linked[self.blocks.stretch_of]
-        link, other = self.weights
-        if bool((plain == linked).all()):
-            self.parts = [(self.link_cell, link - other)]
-            return
-        self.parts = [(self.link_cell, link)]
-        if bool((plain >= 0).any()):
-            self.parts.append((before, -other))
 
-
-class DenseScored:
+class DenseScored(RememberedSums):
     """Every pair with the logits of one moment.
 
     Args:
@@ -94,13 +80,12 @@ class DenseScored:
     """
 
     def __init__(self, pairs: DensePairs, left: Tensor, right: Tensor) -> None:
+        super().__init__()
         self.pairs, self.cells = pairs, pairs.cells
         self.history = (left, right)
         blocks = pairs.blocks
         self.left = left.detach().index_select(0, blocks.rows)
         self.right = right.detach().index_select(0, blocks.columns)
-        reach = [float(side.square().sum(dim=1).max()) for side in (self.left, self.right)]
-        self.bound = math.sqrt(reach[0] * reach[1]) + 1.0
         self.x, self.h, self.q, self.spare = pairs.buffers
         for tile in blocks.tiles:
             x = tile.of(self.x)
@@ -108,59 +93,56 @@ class DenseScored:
             if tile.square:
                 x[:, : len(x)].masked_fill_(pairs.below[: len(x), : len(x)], -math.inf)
         torch.sigmoid(self.x, out=self.h)
-        self.link = self.x[blocks.link].double()
+        self.links = ScatteredSums(self.x[blocks.link].double(), None, blocks.link_start)
+        self.high = float(self.x.max()) if blocks.size else 0.0
+        reach = [float(side.square().sum(dim=1).max()) for side in (self.left, self.right)]
+        self.bound = math.sqrt(reach[0] * reach[1]) + 1.0
         self.at = np.full(len(blocks.stretches), np.nan)
         self.share = np.zeros((3, len(blocks.stretches)))
-        self.last: tuple[bytes, Sums] | None = None
 
     def fit_loss(self) -> float:
         """Weighted mean of the cross-entropy."""
-        self.soft = self._soft(np.zeros(len(self.at)), all_of_them=True)
+        none = np.zeros(len(self.at))
+        self.soft = np.array([self._soft(r, 0.0) for r in range(len(none))])
+        self.link_soft = self._link_soft(none)
         link, other = self.pairs.weights
-        loss = other * self.soft.sum()
-        loss += float(((link - other) * softplus(self.link) - link * self.link).sum())
+        loss = other * (self.soft - self.link_soft).sum() + link * self.link_soft.sum()
+        loss -= link * float(self.links.x.sum())
         return float(self.pairs.team.add(np.array([loss]))[0]) / self.pairs.total
 
-    def __call__(self, tilt: np.ndarray) -> Sums:
+    def compute(self, tilt: np.ndarray) -> Sums:
         """The sums per cell at ``tilt (M,)``."""
-        key = tilt.tobytes()
-        if self.last is not None and self.last[0] == key:
-            return self.last[1]
-        cell, count = self.pairs.cell, len(tilt)
-        for r in np.flatnonzero((cell >= 0) & (self.pairs.area > 0)).tolist():
-            if float(tilt[cell[r]]) != self.at[r]:
-                self._sum_stretch(r, float(tilt[cell[r]]))
-        sums = np.zeros((3, count))
-        used = cell >= 0
-        for total, share in zip(sums, self.share, strict=True):
-            np.add.at(total, cell[used], self.pairs.weights.other * share[used])
-        for link_cell, weight in self.pairs.parts:
-            z = self.link + _spread(tilt, link_cell)
-            yes, no = torch.sigmoid(z), torch.sigmoid(-z)
-            for k, value in enumerate((yes, no, yes * no)):
-                sums[k] += weight * _add(value, link_cell, count)
-        self.last = (key, Sums(*self.pairs.team.add(sums)))
-        return self.last[1]
+        own, linked = self._tilts(tilt)
+        used = (self.pairs.other_cell >= 0) & (self.pairs.area > 0)
+        for r in np.flatnonzero(used & (own != self.at)).tolist():
+            self._sum_stretch(r, float(own[r]))
+        sums = np.zeros((3, len(tilt)))
+        if used.any():
+            self._collect(sums, self.share - np.stack(self.links(own)), 0)
+        self._collect(sums, np.stack(self.links(linked)), 1)
+        return Sums(*self.pairs.team.add(sums))
 
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
-        """``(M,)`` KL-divergence per cell in nats at ``tilt (M,)``."""
+        r"""``(M,)`` KL-divergence per cell in nats at ``tilt (M,)``.
+
+        :math:`\sum w [t \sigma(x + t) - \mathrm{softplus}(x + t) + \mathrm{softplus}(x)]`.
+        """
         self(tilt)
-        cell = self.pairs.cell
-        own = np.append(tilt, 0.0)[cell]
-        shift = np.where(own != 0, self._soft(own) - self.soft, 0.0)
-        each = self.pairs.weights.other * (own * self.share[0] - shift)
-        total = np.zeros(len(tilt))
-        np.add.at(total, cell[cell >= 0], each[cell >= 0])
-        for link_cell, weight in self.pairs.parts:
-            part = pair_divergence(self.link, _spread(tilt, link_cell))
-            total += weight * _add(part, link_cell, len(tilt))
-        return self.pairs.team.add(total)
+        own, linked = self._tilts(tilt)
+        total = np.zeros((1, len(tilt)))
+        tilted = np.flatnonzero((own != 0) & (self.pairs.area > 0)).tolist()
+        if tilted:
+            each = np.zeros(len(own))
+            for r in tilted:
+                each[r] = own[r] * self.share[0, r] - self._soft(r, float(own[r])) + self.soft[r]
+            self._collect(total, (each - self._link_divergence(own))[None], 0)
+        self._collect(total, self._link_divergence(linked)[None], 1)
+        return self.pairs.team.add(total[0])
 
     def backward(self, gamma: float, tilt: np.ndarray | None) -> None:
         """Add the gradient of the loss to the model's parameters."""
         link, other = (weight / self.pairs.total for weight in self.pairs.weights)
-        h = torch.sigmoid(self.link)
-        gradient = (h - 1) * link
+        gradient = (torch.sigmoid(self.links.x) - 1) * link
         if tilt is None or gamma == 0:
             torch.mul(self.h, other, out=self.q)
         else:
@@ -168,16 +150,29 @@ class DenseScored:
             self(tilt)
             heavy = gamma / self.cells.total
             self._pull(other, heavy * self.pairs.weights.other)
-            tilted = torch.sigmoid(self.link + _spread(tilt, self.pairs.link_cell))
-            gradient += heavy * self.pairs.weights.link * (h - tilted)
+            linked = self._tilts(tilt)[1]
+            gradient += heavy * self.pairs.weights.link * self.links.shift(linked)
         self.q[self.pairs.blocks.link] = gradient.to(self.q.dtype)
         self._push()
+
+    def _tilts(self, tilt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Tilt of each stretch's other pairs, and of its links; 0 where unconstrained."""
+        tilts = np.append(tilt, 0.0)
+        return tilts[self.pairs.other_cell], tilts[self.pairs.link_cell]
+
+    def _collect(self, sums: np.ndarray, values: np.ndarray, label: int) -> None:
+        """Add what stretches have, of other pairs or of links, to the sums of their cells."""
+        cell = self.pairs.link_cell if label else self.pairs.other_cell
+        weight = self.pairs.weights.link if label else self.pairs.weights.other
+        used = cell >= 0
+        for total, value in zip(sums, values, strict=True):
+            np.add.at(total, cell[used], weight * value[used])
 
     def _pull(self, fit: float, heavy: float) -> None:
         """In place of the tilted probabilities: fit · h + heavy · (h − q)."""
         for r, stretch in enumerate(self.pairs.blocks.stretches):
             h, q = self.h[stretch.begin : stretch.end], self.q[stretch.begin : stretch.end]
-            if self.pairs.cell[r] < 0 or self.at[r] == 0:
+            if self.pairs.other_cell[r] < 0 or self.at[r] == 0:
                 torch.mul(h, fit, out=q)
             else:
                 q.mul_(-heavy).add_(h, alpha=fit + heavy)
@@ -222,16 +217,27 @@ class DenseScored:
             square += float(torch.dot(prob, prob))
         return no, no - square
 
-    def _soft(self, tilt: np.ndarray, all_of_them: bool = False) -> np.ndarray:
-        """Σ softplus(x + t) of each stretch that has a tilt, or of all."""
-        out = np.zeros(len(tilt))
-        for r, stretch in enumerate(self.pairs.blocks.stretches):
-            for low, high in _pieces(stretch) if tilt[r] or all_of_them else ():
-                x, spare = self.x[low:high], self.spare[: high - low]
-                if tilt[r]:
-                    x = torch.add(x, float(tilt[r]), out=spare)
-                out[r] += _total(_softplus(x, out=spare))
-        return out
+    def _soft(self, r: int, tilt: float) -> float:
+        """Σ softplus(x + t) of one stretch, for tilt 0 or the last one summed."""
+        total = 0.0
+        tame = self.high + tilt < TAME
+        prob = self.h if tilt == 0 else self.q
+        for low, high in _pieces(self.pairs.blocks.stretches[r]):
+            if tame:
+                total -= _log_total(torch.sub(1, prob[low:high], out=self.spare[: high - low]))
+            else:
+                total += _total(softplus(self.x[low:high] + tilt))
+        return total
+
+    def _link_soft(self, tilt: np.ndarray) -> np.ndarray:
+        """Σ softplus(x + t) over the links of each stretch."""
+        sizes = np.diff(self.pairs.blocks.link_start)
+        z = self.links.x + torch.from_numpy(np.repeat(tilt, sizes))
+        sums = np.concatenate([[0.0], np.cumsum(softplus(z, threshold=40).numpy())])
+        return np.asarray(np.diff(sums[self.pairs.blocks.link_start]))
+
+    def _link_divergence(self, tilt: np.ndarray) -> np.ndarray:
+        return tilt * self.links(tilt).yes - self._link_soft(tilt) + self.link_soft
 
 
 def _pieces(stretch: Stretch) -> Iterator[tuple[int, int]]:
@@ -246,10 +252,10 @@ def _total(values: Tensor) -> float:
     return total + float(values[head:].sum(dtype=torch.float64)) if head < len(values) else total
 
 
-def _spread(tilt: np.ndarray, cell: Tensor) -> Tensor:
-    """Tilt of each link; 0 for one that is unconstrained."""
-    return torch.from_numpy(np.append(tilt, 0.0))[cell]
-
-
-def _add(values: Tensor, cell: Tensor, count: int) -> np.ndarray:
-    return torch.bincount(cell + 1, values, minlength=count + 1)[1:].numpy()
+def _log_total(values: Tensor) -> float:
+    """Σ log of numbers between e^−TAME and 1, eight multiplied before each logarithm; in place."""
+    size = len(values) // 8
+    rest = float(values[8 * size :].log().sum(dtype=torch.float64)) if len(values) % 8 else 0.0
+    for count in (4, 2, 1):
+        values[: count * size].mul_(values[count * size : 2 * count * size])
+    return rest + _total(values[:size].log_())
