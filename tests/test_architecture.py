@@ -25,6 +25,7 @@ LAYERS = [
     "projection",
     "regularizer",
     "training",
+    "prediction",
     "metrics",
     "evaluation",
     "experiment",

@@ -100,7 +100,7 @@ class ScatteredSums(RememberedSums):
 
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
         """``(M,)`` KL-divergence of the tilted pairs to the pairs, in nats."""
-        return self._add(_divergence(self.x, self._spread(tilt)))
+        return self._add(pair_divergence(self.x, self._spread(tilt)))
 
     def shift(self, tilt: np.ndarray) -> Tensor:
         """``w (σ(x) − σ(x + t))``, the gradient of the KL-divergence, in cell order."""
@@ -286,7 +286,7 @@ class PagedSums(RememberedSums):
 
     def _exact_divergence(self, m: int, tilt: float) -> float:
         x, weight = self._exact(m)
-        return float((_divergence(x, torch.tensor(tilt).to(x)) * weight).sum())
+        return float((pair_divergence(x, torch.tensor(tilt).to(x)) * weight).sum())
 
 
 TensorSums = PagedSums | ScatteredSums
@@ -304,7 +304,7 @@ def _small_cells(x: Tensor, cells: Cells) -> tuple[np.ndarray, ScatteredSums | N
     return small, ScatteredSums(torch.cat([x[p] for p in parts]).double(), weight, start)
 
 
-def _divergence(x: Tensor, tilt: Tensor) -> Tensor:
+def pair_divergence(x: Tensor, tilt: Tensor) -> Tensor:
     r"""KL(σ(x + t) ‖ σ(x)) elementwise, exact for any finite x and t.
 
     With :math:`y = -|x|` and :math:`\tau = \mp t` the tilt of that side,
