@@ -28,6 +28,7 @@ LAYERS = [
     "prediction",
     "metrics",
     "evaluation",
+    "runs paper progress",
     "experiment",
     "demo",
     "report display",
