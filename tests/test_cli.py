@@ -225,8 +225,9 @@ def test_demo_prints_tables_or_json_on_stdout_alone(run, monkeypatch, demo):
     assert json.loads(out) == json.loads(json.dumps(demo.to_dict()))
     code, out, err = run("demo")
     assert (code, err) == (0, "working …\n")
-    assert len(re.findall("left – right", out)) == 2
-    assert "predicts nothing" in out
+    assert len(re.findall(r"^  (dot-product|cne) +(none|dp|eo) ", out, re.M)) == 6
+    assert "(0.962)" in out
+    assert "means over ten seeds" in out
 
 
 def test_figure_is_drawn_from_the_demo(demo, tmp_path):
