@@ -17,9 +17,9 @@ from linkparity.training.objective import PairWeights
 from linkparity.training.team import Team
 
 #: Pairs worked on at a time: few enough to stay in a processor's own memory.
-PIECE = 1 << 17
-#: Below this logit, 1 − p has digits enough for its logarithm.
-TAME = 8.0
+PIECE = 1 << 18
+#: Below this logit, 1 − p has digits enough to be divided by and for its logarithm.
+TAME = 6.0
 
 
 class DensePairs:
@@ -99,6 +99,8 @@ class DenseScored(RememberedSums):
         self.bound = math.sqrt(reach[0] * reach[1]) + 1.0
         self.at = np.full(len(blocks.stretches), np.nan)
         self.share = np.zeros((3, len(blocks.stretches)))
+        self.scale = [1.0] * len(blocks.stretches)
+        self.one = torch.ones((), dtype=self.x.dtype)
 
     def fit_loss(self) -> float:
         """Weighted mean of the cross-entropy."""
@@ -175,19 +177,21 @@ class DenseScored(RememberedSums):
             if self.pairs.other_cell[r] < 0 or self.at[r] == 0:
                 torch.mul(h, fit, out=q)
             else:
-                q.mul_(-heavy).add_(h, alpha=fit + heavy)
+                q.mul_(-heavy * self.scale[r]).add_(h, alpha=fit + heavy)
 
     def _push(self) -> None:
         """Push the gradient of the logits through the factors."""
         blocks = self.pairs.blocks
-        left, right = torch.zeros_like(self.left), torch.zeros_like(self.right)
+        # Few long rows: products with few columns are several times slower.
+        wide_left, wide_right = self.left.T.contiguous(), self.right.T.contiguous()
+        left, right = torch.zeros_like(wide_left), torch.zeros_like(wide_right)
         for tile in blocks.tiles:
             part = tile.of(self.q)
-            left[tile.rows].addmm_(part, self.right[tile.columns])
-            right[tile.columns].addmm_(part.T, self.left[tile.rows])
+            left[:, tile.rows].addmm_(wide_right[:, tile.columns], part.T)
+            right[:, tile.columns].addmm_(wide_left[:, tile.rows], part)
         sides = zip((left, right), (blocks.rows, blocks.columns), self.history, strict=True)
         ends = [
-            torch.zeros_like(whole.detach()).index_copy_(0, nodes, value)
+            torch.zeros_like(whole.detach()).index_copy_(0, nodes, value.T)
             for value, nodes, whole in sides
         ]
         torch.autograd.backward(self.history, ends)
@@ -198,14 +202,28 @@ class DenseScored(RememberedSums):
         for low, high in _pieces(self.pairs.blocks.stretches[r]):
             prob = self.h[low:high]
             if tilt != 0:
-                prob = torch.add(self.x[low:high], tilt, out=self.q[low:high]).sigmoid_()
+                prob = self._tilt(low, high, tilt)
             yes += _total(prob)
             square += float(torch.dot(prob, prob))
+        scale = self.scale[r] = self._scale(tilt)
+        yes, square = scale * yes, scale**2 * square
         no, spread = self.pairs.area[r] - yes, yes - square
         if no < 0.25 * self.pairs.area[r]:  # the smaller side tells more digits
             no, spread = self._lack(r, tilt)
         self.at[r] = tilt
         self.share[:, r] = yes, no, spread
+
+    def _scale(self, tilt: float) -> float:
+        """What kept probabilities are to be multiplied by: e^t where the short formula serves."""
+        return math.exp(tilt) if self.high < TAME and abs(tilt) < TAME else 1.0
+
+    def _tilt(self, low: int, high: int, tilt: float) -> Tensor:
+        """σ(x + t) ÷ scale: h ÷ (1 + h (e^t − 1)), no exponential in it, or the plain way."""
+        out = self.q[low:high]
+        if self._scale(tilt) == 1.0:
+            return torch.add(self.x[low:high], tilt, out=out).sigmoid_()
+        h = self.h[low:high]
+        return torch.div(h, torch.add(self.one, h, alpha=math.expm1(tilt), out=out), out=out)
 
     def _lack(self, r: int, tilt: float) -> tuple[float, float]:
         """Σ (1 − p) and Σ p (1 − p) of one stretch, from the probabilities of no link."""
@@ -221,10 +239,11 @@ class DenseScored(RememberedSums):
         """Σ softplus(x + t) of one stretch, for tilt 0 or the last one summed."""
         total = 0.0
         tame = self.high + tilt < TAME
-        prob = self.h if tilt == 0 else self.q
+        prob, scale = (self.h, 1.0) if tilt == 0 else (self.q, self.scale[r])
         for low, high in _pieces(self.pairs.blocks.stretches[r]):
             if tame:
-                total -= _log_total(torch.sub(1, prob[low:high], out=self.spare[: high - low]))
+                spare = self.spare[: high - low]
+                total -= _log_total(torch.add(self.one, prob[low:high], alpha=-scale, out=spare))
             else:
                 total += _total(softplus(self.x[low:high] + tilt))
         return total
