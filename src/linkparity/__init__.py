@@ -1,38 +1,39 @@
 """Measure and reduce disparity between groups in link prediction."""
+# ruff: noqa: I001, RUF022 (the public names stand in reading order)
 
 from linkparity import criteria, datasets
-from linkparity.criteria import Cells
-from linkparity.datasets import load
-from linkparity.evaluation import Scores, evaluate, score_pairs
 from linkparity.graph import Graph
 from linkparity.grouping import GraphWarning
 from linkparity.pairs import Pairs, all_pairs, sample_pairs
-from linkparity.projection import Projection, i_project
-from linkparity.regularizer import FairnessRegularizer
-from linkparity.solver import Infeasible, NotConverged
+from linkparity.datasets import load
 from linkparity.split import Split, SplitWarning, split_links
+from linkparity.criteria import Cells
+from linkparity.projection import Projection, i_project
+from linkparity.solver import Infeasible, NotConverged
+from linkparity.regularizer import FairnessRegularizer
+from linkparity.evaluation import Scores, evaluate, score_pairs
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Cells",
-    "FairnessRegularizer",
+    "load",
+    "datasets",
     "Graph",
     "GraphWarning",
-    "Infeasible",
-    "NotConverged",
     "Pairs",
-    "Projection",
-    "Scores",
+    "all_pairs",
+    "sample_pairs",
+    "split_links",
     "Split",
     "SplitWarning",
-    "all_pairs",
     "criteria",
-    "datasets",
-    "evaluate",
+    "Cells",
     "i_project",
-    "load",
-    "sample_pairs",
+    "Projection",
+    "Infeasible",
+    "NotConverged",
+    "FairnessRegularizer",
+    "evaluate",
     "score_pairs",
-    "split_links",
+    "Scores",
 ]

@@ -1,0 +1,58 @@
+# From a bare clone with Python 3.11 or newer: `make demo`, `make test`.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SOURCES := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types check bench figures constraints clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.core ## Install what is needed and run the main job on an embedded graph
+	@$(BIN)/linkparity demo
+
+test: $(VENV)/.dev ## Install everything and run the tests
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev ## Style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## Type annotations
+	$(BIN)/mypy
+
+check: lint types test ## All that a change must pass: lint, types, test
+
+bench: $(VENV)/.dev ## Time the projection against other solvers, on two threads
+	OMP_NUM_THREADS=2 MKL_NUM_THREADS=2 $(BIN)/python benchmarks/projection.py $(ARGS)
+
+figures: $(VENV)/.dev ## Draw the figures of README and docs again
+	$(BIN)/python docs/figures.py
+
+constraints: ## Resolve the dependencies anew and pin what came out in constraints.txt
+	rm -rf build/pins && $(PYTHON) -m venv build/pins
+	build/pins/bin/python -m pip install --quiet 'torch==2.13.0' -e '.[all,dev]'
+	build/pins/bin/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
+
+clean: ## Remove the environment and everything generated
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests docs benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "make: no python3 found; install Python 3.11 or newer" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "make: $(PYTHON) is older than 3.11; run make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+# Installed once, and again when the dependencies change.
+$(VENV)/.core: $(SOURCES) | $(BIN)/python
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(SOURCES) | $(BIN)/python
+	$(PIP) install -c constraints.txt -e '.[all,dev]'
+	@touch $(VENV)/.core $@

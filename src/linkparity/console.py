@@ -1,0 +1,64 @@
+"""What a command says: its result on stdout, everything else on stderr, errors in one line."""
+
+import json
+import sys
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from linkparity.datasets import DataError
+from linkparity.solver import NotConverged
+
+#: Errors whose message is a sentence for the user.
+EXPECTED = (ValueError, OSError, DataError, NotConverged)
+#: Columns of a table that goes to a file or a pipe.
+WIDTH = 110
+
+
+def show(*things: object) -> None:
+    """Print tables and sentences, the result of a command, to stdout."""
+    width = None if sys.stdout.isatty() else WIDTH
+    console = Console(width=width, highlight=False, markup=False, soft_wrap=False)
+    for thing in things:
+        console.print(thing)
+
+
+def show_json(value: Mapping[str, object]) -> None:
+    """Print one JSON object to stdout; a number that is not finite must be None by now."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def say(text: str) -> None:
+    """Tell how the work goes, on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def one_line(error: Exception) -> str | None:
+    r"""The sentence for an error that a user can mend; None for a bug, which keeps its traceback.
+
+    >>> one_line(ValueError("train: gamma must be positive,\n got -1"))
+    'train: gamma must be positive, got -1'
+    >>> one_line(ZeroDivisionError())
+    """
+    usage = getattr(error, "format_message", None)  # click's errors, whoever carries click
+    if usage is not None:
+        return _flat(usage())
+    if isinstance(error, OSError) and error.filename is not None:
+        return _flat(f"{error.filename}: {error.strerror}")
+    missing = isinstance(error, ModuleNotFoundError) and "pip install" in str(error)
+    return _flat(str(error)) if missing or isinstance(error, EXPECTED) else None
+
+
+def warn_in_one_line() -> None:
+    """Have every warning print as ``Warning: …`` on stderr, without a line of source."""
+
+    def tell(message: Warning | str, *place: Any, **more: Any) -> None:
+        say(f"Warning: {_flat(str(message))}")
+
+    warnings.showwarning = tell
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,82 @@
+"""Imports point one way, and importing linkparity is cheap."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import linkparity
+
+PACKAGE = Path(linkparity.__file__).parent
+#: A module imports from its own line and from lines above it.
+LAYERS = [
+    "registry optional",
+    "checks draws grouping sources",
+    "graph",
+    "pairs",
+    "datasets",
+    "split",
+    "models",
+    "criteria",
+    "sums",
+    "solver",
+    "targets",
+    "fitting",
+    "projection",
+    "regularizer",
+    "training",
+    "metrics",
+    "evaluation",
+    "tables",
+    "experiment",
+    "demo",
+    "report display",
+    "console",
+    "__init__",
+    "cli",
+    "__main__",
+]
+RANK = {name: rank for rank, line in enumerate(LAYERS) for name in line.split()}
+
+
+def imported(path):
+    """Names of the linkparity modules that a file imports; not those for type checkers alone."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "linkparity":
+            names = (alias.name for alias in node.names)
+            yield from (name if name in RANK else "__init__" for name in names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linkparity."):
+            yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            parts = (alias.name.split(".") for alias in node.names)
+            yield from ([*each, "__init__"][1] for each in parts if each[0] == "linkparity")
+
+
+def test_imports_point_up_the_list():
+    for path in PACKAGE.rglob("*.py"):
+        own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        assert own in RANK, f"give {own} a place in LAYERS"
+        wrong = [name for name in imported(path) if RANK[name] > RANK[own]]
+        assert not wrong, f"{path.relative_to(PACKAGE)} imports {wrong}, which stands below {own}"
+
+
+def import_times():
+    """Own microseconds of every module that ``import linkparity`` loads after torch."""
+    code = "import torch, sys; print('START', file=sys.stderr); import linkparity"
+    command = [sys.executable, "-X", "importtime", "-c", code]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    rows = [line.split("|") for line in told.split("START\n")[1].splitlines() if "|" in line]
+    return {name.strip(): int(own.split(":")[1]) for own, _, name in rows}
+
+
+def test_import_is_light():
+    times = import_times()
+    assert times["linkparity.projection"] > 0
+    loaded = {name.split(".")[0] for name in times}
+    heavy = {"sklearn", "pandas", "torch_geometric", "networkx", "matplotlib", "pooch", "typer"}
+    assert not loaded & heavy
+    assert sum(times.values()) < 1_000_000, "import linkparity costs over a second beyond torch"

@@ -1,0 +1,225 @@
+"""Commands: results on stdout, the rest on stderr, one-line errors with exit code 2."""
+
+import json
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+import typer
+
+from linkparity import cli, datasets
+from linkparity.console import one_line
+from linkparity.datasets import DATASETS
+from linkparity.demo import run_demo
+from linkparity.optional import require
+from linkparity.solver import NotConverged
+
+ROOT = Path(__file__).parents[1]
+COMMANDS = sorted(typer.main.get_command(cli.app).commands)
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return run_demo()
+
+
+@pytest.fixture
+def run(capfd, monkeypatch):
+    """``run("datasets", "--json")`` → exit code, stdout, stderr."""
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+
+    def call(*args):
+        with pytest.raises(SystemExit) as stop:
+            cli.main(list(args))
+        out, err = capfd.readouterr()
+        return stop.value.code or 0, out, err
+
+    return call
+
+
+def is_one_line(err):
+    return err.startswith("Error: ") and err.count("\n") == 1 and err.endswith("\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches_with_an_example_and_json(run, command):
+    code, out, err = run(command, "--help")
+    assert (code, err) == (0, "")
+    assert f"Example: linkparity {command}" in out
+    assert "--json" in out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_documented(command):
+    readme = (ROOT / "README.md").read_text()
+    page = (ROOT / "docs" / "commands.md").read_text()
+    assert f"`linkparity {command}" in readme
+    section = re.search(rf"^## `linkparity {command}\b.*?(?=^## |\Z)", page, re.M | re.S)
+    assert section, f"docs/commands.md lacks a section on {command}"
+    known = {"--help"}
+    params = typer.main.get_command(cli.app).commands[command].params
+    options = {name for param in params for name in param.opts if name.startswith("--")}
+    assert all(option in page for option in options - known)
+
+
+def test_no_arguments_show_help(run):
+    code, out, err = run()
+    assert (code, err) == (0, "")
+    assert all(f"\n  {command} " in out for command in COMMANDS)
+
+
+def test_version(run):
+    assert run("--version") == (0, "linkparity 0.1.0\n", "")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["dem"], "No such command 'dem'"),
+        (["demo", "--jso"], "No such option: --jso"),
+        (["demo", "extra"], "unexpected extra argument"),
+        (["datasets", "polblog"], "unknown data set 'polblog'; did you mean 'polblogs'?"),
+    ],
+)
+def test_mistakes_are_one_line_with_exit_code_2(run, args, said):
+    code, out, err = run(*args)
+    assert (code, out) == (2, "")
+    assert is_one_line(err)
+    assert said in err
+
+
+def broken(error):
+    def command(*args):
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("train: gamma must be positive,\n   got −1"), "positive, got −1"),
+        (FileNotFoundError(2, "No such file or directory", "a.csv"), "a.csv: No such file"),
+        (NotConverged("i_project: 1e-3 from the target"), "1e-3 from the target"),
+        (datasets.DataError("load: damaged"), "load: damaged"),
+    ],
+)
+def test_expected_errors_are_one_line(run, monkeypatch, error, said):
+    monkeypatch.setattr(datasets, "on_disk", broken(error))
+    code, out, err = run("datasets")
+    assert (code, out) == (2, "")
+    assert is_one_line(err)
+    assert said in err
+
+
+def test_a_missing_extra_is_one_line_with_the_pip_command(run, monkeypatch):
+    def needy(*args):
+        require("no_such_module", "datasets", "linkparity[tables]")
+
+    monkeypatch.setattr(datasets, "on_disk", needy)
+    code, _, err = run("datasets")
+    assert code == 2
+    assert err == 'Error: datasets needs no_such_module: pip install "linkparity[tables]"\n'
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch):
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(datasets, "on_disk", broken(ZeroDivisionError()))
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["datasets"])
+    assert one_line(ModuleNotFoundError("No module named 'torch'")) is None
+
+
+def test_warnings_are_one_line_on_stderr(run, monkeypatch):
+    def warn(*args):
+        warnings.warn("links stood twice,\n once is kept", UserWarning, stacklevel=2)
+        return True
+
+    monkeypatch.setattr(datasets, "on_disk", warn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("once")
+        code, _, err = run("datasets", "polbooks")
+    assert code == 0
+    assert err == "Warning: links stood twice, once is kept\n"
+
+
+def test_datasets_lists_what_the_table_holds(run, tmp_path):
+    code, out, err = run("datasets", "--data", str(tmp_path), "--json")
+    assert (code, err) == (0, "")
+    listed = {row["name"]: row for row in json.loads(out)["datasets"]}
+    assert set(listed) == set(DATASETS)
+    assert listed["polbooks"]["on_disk"] is True
+    assert listed["ml100k"]["on_disk"] is False
+    _, table, _ = run("datasets", "--data", str(tmp_path))
+    assert all(f"{row['links']:,}" in table for row in listed.values())
+
+
+def test_one_data_set_tells_its_terms_and_harms(run):
+    card = DATASETS["polblogs"].card
+    _, out, _ = run("datasets", "polblogs", "--json")
+    assert json.loads(out)["groups"] == {"left": 586, "right": 636}
+    _, table, _ = run("datasets", "polblogs")
+    assert card.terms in table
+    assert " ".join(card.harms.split()[:5]) in table
+
+
+def test_demo_reaches_parity_and_says_what_it_costs(demo):
+    told = demo.to_dict()
+    plain, dp, eo = told["rows"]
+    assert told["pairs"] == 1222 * 1221 // 2 - 16714 + told["links"]
+    assert [row["criterion"] for row in told["rows"]] == ["none", "dp", "eo"]
+    assert plain["dp"] > 0.01
+    assert dp["dp"] < 1e-9
+    assert plain["eo"] > 0.1
+    assert eo["eo"] < 1e-9
+    assert 0.5 < dp["auc"] < plain["auc"]
+    assert eo["auc"] is None
+    assert dp["target"] == pytest.approx(
+        sum(c["pairs"] * c["mean"] for c in plain["cells"]) / told["pairs"]
+    )
+    assert told["seconds"] < 60
+
+
+def test_demo_model_is_a_maximum_likelihood_fit(demo):
+    """At the maximum, predictions over the pairs fitted to sum to the number of links."""
+    from linkparity.demo import fitted_logits
+    from linkparity.split import split_links
+
+    pairs, logits = fitted_logits(split_links(demo.graph, test=0.2, seed=0).train)
+    assert float(logits.sigmoid().sum()) == pytest.approx(int(pairs.label.sum()), rel=1e-3)
+
+
+def test_demo_prints_tables_or_json_on_stdout_alone(run, monkeypatch, demo):
+    def quick(tell):
+        tell("working …")
+        return demo
+
+    monkeypatch.setattr("linkparity.demo.run_demo", quick)
+    code, out, err = run("demo", "--json")
+    assert (code, err) == (0, "working …\n")
+    assert json.loads(out) == json.loads(json.dumps(demo.to_dict()))
+    code, out, err = run("demo")
+    assert (code, err) == (0, "working …\n")
+    assert len(re.findall("left – right", out)) == 2
+    assert "predicts nothing" in out
+
+
+def test_figure_is_drawn_from_the_demo(demo, tmp_path):
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        from figures import draw_parity
+    finally:
+        sys.path.pop(0)
+    draw_parity(demo, tmp_path / "parity.svg")
+    assert (tmp_path / "parity.svg").read_text().count("<use") >= 12
+
+
+def test_the_real_process_has_the_same_manners():
+    command = [sys.executable, "-m", "linkparity", "datasets", "nope"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert is_one_line(done.stderr)
