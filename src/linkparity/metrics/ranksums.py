@@ -91,7 +91,8 @@ class RankSums:
     ) -> None:
         """Add entries in order: class, how many, how many of any class below, at the level."""
         size = len(self.count)
-        order = np.argsort(member, kind="stable")
+        narrow = member.astype(np.int16) if size < 2**15 else member  # sorted by radix
+        order = np.argsort(narrow, kind="stable")
         running = np.cumsum(share[order]) - share[order]
         sizes = np.bincount(member, minlength=size)
         start = np.cumsum(sizes) - sizes

@@ -136,7 +136,7 @@ def audit_scores(
         "rdp": ranks.rdp,
         "kl": _kl(table, stats, criterion),
     }
-    parts = exposure(table, top)
+    parts, every = exposure(table, top, int(stats.count.sum()))
     means = view_means(stats, stats.mean, table)
     small = small_cells(means)
     return Audit(
@@ -147,7 +147,7 @@ def audit_scores(
         links=int((stats.count * stats.label).sum()) if table.labelled else None,
         cells=_cells(means, table.labelled),
         reasons={_about(name, e): e.reason for name, e in found.items() if e.reason},
-        notes=_notes(table, stats, found, small, confidence),
+        notes=_notes(table, stats, found, small, confidence, every),
         confidence=confidence,
         criterion=criterion,
         name=table.given.name,
@@ -248,6 +248,7 @@ def _notes(
     found: dict[str, Estimate],
     small: tuple[str, ...],
     confidence: float | None,
+    every: int,
 ) -> tuple[str, ...]:
     notes = [f"{name}: {e.note}." for name, e in found.items() if e.note]
     if confidence is not None:
@@ -257,6 +258,8 @@ def _notes(
         notes.append(f"Fewer than {SMALL} pairs, so read with care: {told}.")
     if stats.kept:
         notes.append(f"{stats.kept:,} scores are exactly 0 or 1; no tilt can move them.")
+    if every > 1:
+        notes.append(f"Exposure looks at one in {every} lists, all places of each.")
     for reason, count in table.dropped.items():
         notes.append(f"{count:,} rows left out: {reason}.")
     return tuple(notes)

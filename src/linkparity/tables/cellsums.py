@@ -33,16 +33,17 @@ class TableSums:
         self.stats = stats
         self.cell = cell
         self.size = size
-        self.last: tuple[np.ndarray, np.ndarray] | None = None
+        self.known = [(np.zeros(size), np.stack([stats.yes, stats.no, stats.spread]))]
 
     def __call__(self, tilt: np.ndarray) -> Sums:
         """The sums at ``tilt (M,)``."""
         return Sums(*(self._gather(part) for part in self.combined(tilt)))
 
     def combined(self, tilt: np.ndarray) -> np.ndarray:
-        """``(3, K)`` the sums of p, 1 − p and p(1 − p) per combination; the last is remembered."""
-        if self.last is not None and np.array_equal(self.last[0], tilt):
-            return self.last[1]
+        """``(3, K)`` the sums of p, 1 − p and p(1 − p) per combination; those at 0 and the last are known."""
+        for known, found in self.known:
+            if np.array_equal(known, tilt):
+                return found
         rows = self._tilted(tilt)
         z = rows.mutate(z=rows.x + rows.tilt)
         small = z.mutate(e=(-z.z.abs()).exp())
@@ -55,23 +56,30 @@ class TableSums:
             spread=(near * far).sum(),
         )
         found = self._by_code(sums, ("yes", "no", "spread"))
-        self.last = (tilt.copy(), found)
+        self.known = [self.known[0], (tilt.copy(), found)]
         return found
 
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
-        """``(M,)`` KL-divergence of the tilted rows to the rows, in nats."""
+        r"""``(M,)`` KL-divergence of the tilted rows to the rows, in nats.
+
+        With :math:`y = -|x|` and τ the tilt seen from that side,
+        :math:`\tau\,\sigma(y + \tau) - \log(1 + \sigma(y)(e^\tau - 1))` per row; the first terms
+        add up to :math:`t\,(\sum\sigma(x + t) - \#\{x > 0\})`, so only the logarithm is scanned.
+        """
         ibis = require("ibis", "audit and project", EXTRA)
         each = self._each(tilt)
         rows = self._tilted(tilt, up=_expm1(each), down=_expm1(-each))
         right = rows.x > 0
-        leap = ibis.ifelse(right, -rows.tilt, rows.tilt)
-        rows = rows.mutate(y=-rows.x.abs(), leap=leap, rise=ibis.ifelse(right, rows.down, rows.up))
-        small = rows.y.exp()
-        steep = _softplus(rows.y + rows.leap) - _softplus(rows.y)
-        log = ibis.ifelse(rows.leap > STEEP, steep, _log1p(small / (1 + small) * rows.rise))
-        rows = rows.mutate(kl=rows.leap * sigmoid(rows.y + rows.leap) - log)
-        found = self._by_code(rows.group_by("code").aggregate(kl=rows.kl.sum()), ("kl",))
-        return self._gather(found[0])
+        small = (-rows.x.abs()).exp()
+        log = _log1p(small / (1 + small) * ibis.ifelse(right, rows.down, rows.up))
+        if np.abs(each).max(initial=0.0) > STEEP:
+            leap = ibis.ifelse(right, -rows.tilt, rows.tilt)
+            steep = _softplus(leap - rows.x.abs()) - _softplus(-rows.x.abs())
+            log = ibis.ifelse(leap > STEEP, steep, log)
+        rows = rows.mutate(log=log, right=right.cast("int64"))
+        sums = rows.group_by("code").aggregate(log=rows.log.sum(), right=rows.right.sum())
+        logs, rights = self._by_code(sums, ("log", "right"))
+        return self._gather(each * (self.combined(tilt)[0] - rights) - logs)
 
     def _each(self, tilt: np.ndarray) -> np.ndarray:
         """``(K,)`` the tilt of each combination, 0 where it is unconstrained."""

@@ -5,13 +5,16 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkparity.optional import require
-from linkparity.tables.files import DELIMITER, Source, read_header
+from linkparity.tables.files import DELIMITER, Format, Source, read_header
 from linkparity.tables.workspace import Workspace
+
+if TYPE_CHECKING:
+    from linkparity.tables.scores import ScoreTable
 
 #: Number of a row from 0, in every table that has an order.
 ROW = "_lp_row"
@@ -151,9 +154,40 @@ class DuckEngine(Engine):
         self.con.con.register(f"lookup_{self.lookups}", data)
         return self.con.table(f"lookup_{self.lookups}")
 
+    def write(
+        self, table: "ScoreTable", fair: Any, names: list[str], path: str, shape: Format
+    ) -> None:
+        """Write the input with new columns, its rows in their order."""
+        self.scans += 1
+        new = f"SELECT * FROM ({self.con.compile(fair)}) ORDER BY row"
+        given = ", ".join(_output_columns(table, shape))
+        more = ", ".join(f"f.{name}" for name in names)
+        query = f"SELECT {given}, {more} FROM scores g POSITIONAL JOIN ({new}) f"
+        if table.dropped:
+            query = f"SELECT {given}, {more} FROM scores g JOIN ({new}) f ON g.{ROW} = f.row ORDER BY f.row"
+        options = "FORMAT parquet, COMPRESSION zstd"
+        if shape.kind != "parquet":
+            packed = "gzip" if shape.gzip else "none"
+            options = f"FORMAT csv, HEADER, DELIMITER {text(DELIMITER[shape.kind])}, COMPRESSION {packed}"
+        self.run(f"COPY ({query}) TO {text(path)} ({options}, USE_TMP_FILE false)")
+
     def close(self) -> None:
         """Close the database."""
         self.con.disconnect()
+
+
+def _output_columns(table: "ScoreTable", shape: Format) -> Iterator[str]:
+    """The input's columns; numbers that came as text become numbers where the format has them."""
+    columns = table.columns
+    types = table.given.table.schema()
+    for name in table.given.columns:
+        spelled = f"g.{quoted(name)}"
+        if shape.kind == "parquet" and types[name].is_string():
+            if name == columns.value:
+                spelled = f"CAST({spelled} AS DOUBLE) AS {quoted(name)}"
+            if name == columns.label:
+                spelled = f"CAST(CAST({spelled} AS DOUBLE) AS TINYINT) AS {quoted(name)}"
+        yield spelled
 
 
 def text(value: str) -> str:

@@ -9,6 +9,8 @@ from linkparity.optional import require
 from linkparity.tables.engine import EXTRA
 from linkparity.tables.scores import ScoreTable
 
+#: Above this many candidates only some of the lists are looked at, all of each.
+MOST = 4_000_000
 PRIME = 2**31 - 1
 
 
@@ -20,14 +22,14 @@ class GroupExposure:
         group: its name.
         candidates: places its nodes compete for, one per list a node may appear in.
         share: its share of all candidates.
-        slots: how many of the k best places its nodes fill.
+        slots: how many of the k best places its nodes fill; ties share a place.
         slot_share: its share of these.
     """
 
     group: str
     candidates: int
     share: float
-    slots: int
+    slots: float
     slot_share: float
 
     @property
@@ -36,39 +38,61 @@ class GroupExposure:
         return self.slot_share / self.share if self.share else float("nan")
 
 
-def exposure(table: ScoreTable, k: int) -> tuple[GroupExposure, ...]:
-    """Rank the candidates of every list by score, and count who stands in the first ``k``.
+def exposure(table: ScoreTable, k: int, rows: int) -> tuple[tuple[GroupExposure, ...], int]:
+    r"""Rank the candidates of every list by score, and count who stands in the first ``k``.
+
+    .. math:: \text{slots}_g = \sum_{\text{lists}} \#\{g \text{ above}\} +
+              \#\{g \text{ tied for the last places}\} \cdot \frac{\text{places left}}{\text{tied}}
 
     Every node has a list of the nodes it is scored with; with ``directed`` only sources have one,
     filled with targets. Where targets have no group, every target has a list, filled with
-    sources. Ties are broken by a number drawn from the node, the same for all lists.
+    sources. Of very long tables every m-th list is looked at, and m is told.
     """
-    ibis = require("ibis", "audit and project", EXTRA)
     lists = _lists(table)
-    mixed = (lists.node % PRIME + PRIME) % PRIME * 48271 % PRIME
-    place = ibis.row_number().over(group_by="owner", order_by=[lists.x.desc(), mixed])
-    top = lists.mutate(place=place)
-    best = top.filter(top.place < k)
-    every = table.engine.small(lists.group_by("group").aggregate(n=lists.count()))
-    first = table.engine.small(best.group_by("group").aggregate(n=best.count()))
-    size = len(table.names)
-    candidates, slots = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    candidates[every["group"]], slots[first["group"]] = every["n"], first["n"]
-    parts = zip(table.names, candidates.tolist(), slots.tolist(), strict=True)
-    total, filled = int(candidates.sum()), int(slots.sum())
-    return tuple(
-        GroupExposure(name, have, have / total, got, got / filled)
-        for name, have, got in parts
-        if have
+    every = max(-(-rows * (1 if table.bare or table.reading.ordered else 2) // MOST), 1)
+    if every > 1:
+        lists = table.engine.keep(lists.filter(_mixed(lists.owner) % every == 0), "lists")
+    names = table.names
+    have, got = np.zeros(len(names)), np.zeros(len(names))
+    counted = table.engine.small(lists.group_by("group").aggregate(n=lists.count()))
+    have[counted["group"]] = counted["n"]
+    filled = table.engine.small(_filled(lists, k))
+    got[filled["group"]] = filled["n"]
+    share, slot_share = have / max(have.sum(), 1), got / max(got.sum(), 1)
+    columns = (have.astype(int), share, got, slot_share)
+    parts = zip(names, *(column.tolist() for column in columns), strict=True)
+    return tuple(GroupExposure(*part) for part in parts if part[1]), every
+
+
+def _filled(lists: Any, k: int) -> Any:
+    """``group, n``: places filled by each group, a tie for the last places shared out."""
+    ibis = require("ibis", "audit and project", EXTRA)
+    placed = lists.mutate(place=ibis.row_number().over(group_by="owner", order_by=lists.x.desc()))
+    best = placed.filter(placed.place < k)
+    last = best.group_by("owner").aggregate(edge=best.x.min())
+    last = last.rename(whose="owner")
+    near = lists.inner_join(last, lists.owner == last.whose)
+    near = near.filter(near.x >= near.edge)
+    sides = near.group_by("owner", "group").aggregate(
+        above=(near.x > near.edge).sum(), tied=(near.x == near.edge).sum()
     )
+    per_list = sides.group_by("owner").mutate(
+        all_above=sides.above.sum(), all_tied=sides.tied.sum()
+    )
+    left = ibis.least(k - per_list.all_above, per_list.all_tied)
+    part = per_list.mutate(n=per_list.above + per_list.tied * left / per_list.all_tied)
+    return part.group_by("group").aggregate(n=part.n.sum())
+
+
+def _mixed(node: Any) -> Any:
+    """A number that has nothing to do with where a node stands in its table."""
+    return (node % PRIME + PRIME) % PRIME * 48271 % PRIME
 
 
 def _lists(table: ScoreTable) -> Any:
     rows = table.good
+    back = rows.select(owner=rows.b.cast("int64"), group=rows.ga, x=rows.x)
     if table.bare:
-        return rows.select(owner=rows.b, node=rows.a.cast("int64"), group=rows.ga, x=rows.x)
-    onward = rows.select(owner=rows.a, node=rows.b.cast("int64"), group=rows.gb, x=rows.x)
-    if table.reading.ordered:
-        return onward
-    back = rows.select(owner=rows.b, node=rows.a.cast("int64"), group=rows.ga, x=rows.x)
-    return onward.union(back)
+        return back
+    onward = rows.select(owner=rows.a.cast("int64"), group=rows.gb, x=rows.x)
+    return onward if table.reading.ordered else onward.union(back)

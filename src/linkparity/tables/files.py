@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from linkparity.registry import nearest
+from linkparity.tables.workspace import Workspace
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 DELIMITER = {"csv": ",", "tsv": "\t"}
@@ -55,16 +56,16 @@ class Source:
     kind: str
 
 
-def open_source(name: str, spool: Path, told: str | None = None) -> Source:
-    """Find a file; what comes compressed or by stdin is written out below ``spool`` first.
+def open_source(name: str, workspace: Workspace, told: str | None = None) -> Source:
+    """Find a file; what comes compressed or by stdin is written out first.
 
     Gzip is unpacked here because a cut-off archive must be an error, not a shorter table.
     """
     if name == STREAM:
-        plain = spool / "stdin"
+        plain = workspace.path / "stdin"
         with plain.open("wb") as out:
             shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
-        return _sniffed(Source("stdin", plain, told or ""), spool)
+        return _sniffed(Source("stdin", plain, told or ""), workspace)
     shape = format_of(name, told)
     path = Path(name)
     if path.is_dir():
@@ -75,19 +76,19 @@ def open_source(name: str, spool: Path, told: str | None = None) -> Source:
     if not path.stat().st_size:
         raise ValueError(f"{name}: the file is empty; a table starts with a line of column names")
     if shape.gzip:
-        path = _unpacked(name, path, spool)
+        path = _unpacked(name, path, workspace.path)
     return Source(name, path, shape.kind)
 
 
-def _sniffed(source: Source, spool: Path) -> Source:
+def _sniffed(source: Source, workspace: Workspace) -> Source:
     """What stdin carries, told by its first bytes unless given."""
     with source.path.open("rb") as file:
         head = file.read(1 << 16)
     if not head:
         raise ValueError("stdin: nothing came in; a table starts with a line of column names")
     if head.startswith(b"\x1f\x8b"):
-        plain = _unpacked(source.name, source.path, spool)
-        return _sniffed(Source(source.name, plain, source.kind), spool)
+        plain = _unpacked(source.name, source.path, workspace.path)
+        return _sniffed(Source(source.name, plain, source.kind), workspace)
     if source.kind:
         return source
     if head.startswith(b"PAR1"):

@@ -31,6 +31,11 @@ class Groups:
     source: Input | None = None
 
 
+def absent(column: Any) -> Any:
+    """Whether an id is none or empty; blanks are an id like any other."""
+    return column.isnull() | (column == "") if column.type().is_string() else column.isnull()
+
+
 def missing(column: Any) -> Any:
     """Whether a value is none, NaN or blank."""
     if column.type().is_string():
@@ -113,7 +118,7 @@ def read_nodes(engine: Engine, nodes: Input, reading: Reading) -> Groups:
 
 
 def _check_nodes(engine: Engine, kept: Any, nodes: Input, column: str, groups: Groups) -> None:
-    wrong = kept.filter(missing(kept.node) | (kept.group != kept.other)).order_by("row").limit(1)
+    wrong = kept.filter(absent(kept.node) | (kept.group != kept.other)).order_by("row").limit(1)
     engine.scans += 1
     found = wrong.to_pyarrow().to_pylist()
     if not found:

@@ -91,7 +91,7 @@ def fit_table(
     except NotConverged:  # sums over very many rows carry a little noise
         fit = fit_tilts(exact, cells, ask, 100 * TOL, bound)
     now = exact(fit.tilt)
-    kl = fit.divergence(rows, now)
+    kl = max(fit.divergence(rows, now), 0.0)
     return Tilted(criterion, cells, rows, fit.tilt, fit.target, kl, fit.residual(now))
 
 

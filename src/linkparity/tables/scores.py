@@ -8,7 +8,7 @@ import numpy as np
 from linkparity.optional import require
 from linkparity.tables.columns import Columns, Reading, pick_columns
 from linkparity.tables.engine import EXTRA, ROW, Engine, Input
-from linkparity.tables.groups import NONE, Groups, missing, number_values, read_nodes, with_group
+from linkparity.tables.groups import NONE, Groups, absent, number_values, read_nodes, with_group
 
 #: What may be wrong with a row; the number is the order in which it is told.
 OK, NO_SOURCE, NO_TARGET, NO_SCORE, BAD_SCORE, BAD_LABEL, LOOP, TWICE = range(8)
@@ -200,8 +200,8 @@ def _issue(mixed: Any, columns: Columns, reading: Reading) -> Any:
     value = mixed.value
     bounds = (-1.7e308, 1.7e308) if columns.logits else (0.0, 1.0)
     checks = [
-        (missing(mixed.source), NO_SOURCE),
-        (missing(mixed.target), NO_TARGET),
+        (absent(mixed.source), NO_SOURCE),
+        (absent(mixed.target), NO_TARGET),
         (value.isnull(), NO_SCORE),
         (value.isnan() | (value < bounds[0]) | (value > bounds[1]), BAD_SCORE),
     ]

@@ -27,6 +27,9 @@ class Statistics:
         count: ``(K,)`` pairs.
         mean: ``(K,)`` mean probability.
         square: ``(K,)`` sum of squared distances from that mean.
+        yes: ``(K,)`` sum of p over the scores that can be tilted.
+        no: ``(K,)`` sum of 1 − p over them.
+        spread: ``(K,)`` sum of p(1 − p) over them.
         zeros: ``(K,)`` scores of exactly 0, which no tilt can move.
         ones: ``(K,)`` scores of exactly 1, the same.
         bin_of: ``(B,)`` combination of each bin of finite logits.
@@ -41,6 +44,9 @@ class Statistics:
     count: np.ndarray
     mean: np.ndarray
     square: np.ndarray
+    yes: np.ndarray
+    no: np.ndarray
+    spread: np.ndarray
     zeros: np.ndarray
     ones: np.ndarray
     bin_of: np.ndarray
@@ -61,11 +67,14 @@ def measure(table: ScoreTable) -> Statistics:
     finite = (rows.x < float("inf")) & (rows.x > float("-inf"))
     near = ibis.greatest(ibis.least(rows.x, FAR), -FAR)
     bin_ = ibis.ifelse(finite, (near * FINE).floor(), ibis.ifelse(rows.x > 0, EDGE, -EDGE))
-    cut = rows.select(code=rows.code, bin=bin_.cast("int32"), p=rows.p, x=rows.x)
+    small = (-rows.x.abs()).exp()
+    q = ibis.ifelse(rows.x > 0, small / (1 + small), 1 / (1 + small))
+    q = q if table.columns.logits else 1 - rows.p
+    cut = rows.select(code=rows.code, bin=bin_.cast("int32"), p=rows.p, q=q, x=rows.x)
     found = table.engine.small(
         cut.group_by("code", "bin").aggregate(
-            n=cut.count(), s=cut.p.sum(), ss=(cut.p * cut.p).sum(),
-            x=cut.x.mean(), far=cut.x.abs().max(),
+            n=cut.count(), s=cut.p.sum(), ss=(cut.p * cut.p).sum(), q=cut.q.sum(),
+            pq=(cut.p * cut.q).sum(), x=cut.x.mean(), far=cut.x.abs().max(),
         )
     )  # fmt: skip
     return _statistics(table, found)
@@ -73,9 +82,8 @@ def measure(table: ScoreTable) -> Statistics:
 
 def _statistics(table: ScoreTable, found: dict[str, Any]) -> Statistics:
     order = np.lexsort((found["bin"], found["code"]))
-    code, bins, n, s, ss, x, far = (
-        found[name][order] for name in ("code", "bin", "n", "s", "ss", "x", "far")
-    )
+    names = ("code", "bin", "n", "s", "ss", "q", "pq", "x", "far")
+    code, bins, n, s, ss, q, pq, x, far = (found[name][order] for name in names)
     codes, of = np.unique(code, return_inverse=True)
     size = len(codes)
     key, label = table.keys(codes)
@@ -85,6 +93,9 @@ def _statistics(table: ScoreTable, found: dict[str, Any]) -> Statistics:
     finite = np.abs(bins) < EDGE
     return Statistics(
         codes, key, label, count, mean, np.bincount(of, inside, size),
+        yes=np.bincount(of, s * finite, size),
+        no=np.bincount(of, q * finite, size),
+        spread=np.bincount(of, pq, size),
         zeros=np.bincount(of, n * (bins == -EDGE), size),
         ones=np.bincount(of, n * (bins == EDGE), size),
         bin_of=of[finite], bin_count=n[finite].astype(float), bin_logit=x[finite],
