@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from linkparity import __version__
+from linkparity.cli_tables import add_table_commands
 from linkparity.console import one_line, say, show, show_json, warn_in_one_line
 
 app = typer.Typer(
@@ -75,12 +76,18 @@ def datasets(
         show(datasets_table(cards) if name is None else card_table(*cards[0]))
 
 
+add_table_commands(app)
+
+
 def main(args: list[str] | None = None) -> None:
     """Run a command; an error that the user can mend is one line on stderr and exit code 2."""
     warn_in_one_line()
     given = sys.argv[1:] if args is None else args
     try:
         code = app(given or ["--help"], prog_name="linkparity", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        say("Error: interrupted; nothing was written")
+        sys.exit(2)
     except Exception as error:
         message = one_line(error)
         if message is None:

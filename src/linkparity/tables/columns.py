@@ -130,11 +130,11 @@ def _ends(scores: Input, reading: Reading) -> tuple[str, str]:
     if reading.source is not None:
         first = _chosen(scores, reading.source, "--source")
     if reading.target is not None:
-        second = _chosen(scores, reading.target, "--target")
+        second = _chosen(scores, reading.target, "--target-column")
     if first == second:
         raise ValueError(
             f"{scores.name}: source and target are both column {first!r}; "
-            "name the two columns with --source and --target"
+            "name the two columns with --source and --target-column"
         )
     return first, second
 
