@@ -33,6 +33,7 @@ LAYERS = [
     "report display",
     "console",
     "__init__",
+    "cli_tables",
     "cli",
     "__main__",
 ]

@@ -12,6 +12,7 @@ from linkparity.projection import Projection, i_project
 from linkparity.solver import Infeasible, NotConverged
 from linkparity.regularizer import FairnessRegularizer
 from linkparity.evaluation import Scores, evaluate, score_pairs
+from linkparity.tables import audit, project
 
 __version__ = "0.1.0"
 
@@ -36,4 +37,6 @@ __all__ = [
     "evaluate",
     "score_pairs",
     "Scores",
+    "audit",
+    "project",
 ]

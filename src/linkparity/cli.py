@@ -20,6 +20,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+#: What typer makes of Ctrl-C.
+INTERRUPTED = 130
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, not tables.")]
 Data = Annotated[
     Path | None,
@@ -86,12 +89,14 @@ def main(args: list[str] | None = None) -> None:
     try:
         code = app(given or ["--help"], prog_name="linkparity", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
-        say("Error: interrupted; nothing was written")
-        sys.exit(2)
+        code = INTERRUPTED
     except Exception as error:
         message = one_line(error)
         if message is None:
             raise
         say(f"Error: {message}")
+        sys.exit(2)
+    if code == INTERRUPTED:
+        say("Error: interrupted; nothing was written")
         sys.exit(2)
     sys.exit(code or 0)

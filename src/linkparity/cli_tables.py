@@ -1,7 +1,6 @@
 """The commands ``audit`` and ``project``: options in, no logic."""
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,16 +32,14 @@ Tmp = Annotated[str | None, typer.Option(help="Directory for temporary files.")]
 Format = Annotated[str | None, typer.Option("--format", help="csv, tsv or parquet, for - .")]
 Criterion = Annotated[str, typer.Option(help="dp, weak-dp, eo, equalized-odds or accuracy.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
-FailIf = Annotated[
-    list[str], typer.Option(help='Exit with 1 when this holds, such as "dp>0.05".')
-]
+FailIf = Annotated[list[str], typer.Option(help='Exit with 1 when this holds, such as "dp>0.05".')]
 
 
 def add_table_commands(app: typer.Typer) -> None:
     """Put the commands for tables of scores into ``app``."""
-    app.command(epilog="Example: linkparity audit scores.csv --nodes people.csv --sensitive gender")(
-        audit
-    )
+    app.command(
+        epilog="Example: linkparity audit scores.csv --nodes people.csv --sensitive gender"
+    )(audit)
     app.command(
         epilog="Example: linkparity project scores.csv --nodes people.csv --sensitive gender "
         "--out fair.csv"

@@ -52,15 +52,15 @@ def _gap(scored: ScoredPairs, weight: np.ndarray, among: np.ndarray, unit: str) 
         return Estimate(value, len(rows), unit, interval, reason)
     if scored.confidence is None:
         return Estimate(value, len(rows), unit)
-    code, cells = scored.code[rows], scored.cells
-    size = _effective_size(weight[rows], code, cells.member)
+    code, view = scored.code[rows], scored.cells
+    size = _effective_size(weight[rows], code, view.member)
 
     def draw() -> tuple[np.ndarray, np.ndarray]:
         generator = np.random.default_rng(scored.seed)
-        given = (scored.prob[rows], weight[rows], code, len(cells.member))
+        given = (scored.prob[rows], weight[rows], code, len(view.member))
         return resampled_sums(*given, generator=generator)
 
-    about = GapOf(means, cells, size, len(rows), unit)
+    about = GapOf(means, view, size, len(rows), unit)
     return gap_estimate(about, draw, scored.confidence)
 
 

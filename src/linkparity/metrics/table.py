@@ -64,6 +64,7 @@ def unseen(scores: "Scores") -> list[Text]:
 
 
 def number(value: float) -> str:
+    """Four decimals, or the power of ten of a small one."""
     if isnan(value) or value == 0 or abs(value) >= 1e-3:
         return f"{value:.4f}"
     return f"{value:.1e}"

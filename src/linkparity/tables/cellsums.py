@@ -40,7 +40,7 @@ class TableSums:
         return Sums(*(self._gather(part) for part in self.combined(tilt)))
 
     def combined(self, tilt: np.ndarray) -> np.ndarray:
-        """``(3, K)`` the sums of p, 1 − p and p(1 − p) per combination; those at 0 and the last are known."""
+        """``(3, K)`` sums of p, 1 − p and p(1 − p); those at 0 and the last are remembered."""
         for known, found in self.known:
             if np.array_equal(known, tilt):
                 return found
@@ -83,7 +83,8 @@ class TableSums:
 
     def _each(self, tilt: np.ndarray) -> np.ndarray:
         """``(K,)`` the tilt of each combination, 0 where it is unconstrained."""
-        return np.append(tilt, 0.0)[self.cell]
+        each: np.ndarray = np.append(tilt, 0.0)[self.cell]
+        return each
 
     def _tilted(self, tilt: np.ndarray, **more: np.ndarray) -> Any:
         """Rows with finite logits, and the numbers of their combination beside them."""
@@ -144,7 +145,7 @@ def beside(table: ScoreTable, rows: Any, stats: Statistics, **columns: np.ndarra
 
 
 def _expm1(values: np.ndarray) -> np.ndarray:
-    return np.expm1(np.minimum(values, STEEP + 1))
+    return np.asarray(np.expm1(np.minimum(values, STEEP + 1)))
 
 
 def _log1p(u: Any) -> Any:

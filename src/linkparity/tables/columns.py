@@ -49,7 +49,7 @@ class Reading:
             if value not in known:
                 raise ValueError(
                     f"{name} must be {' or '.join(map(repr, known))}, got {value!r}"
-                    f"{nearest(str(value), list(known))[:-1]}"
+                    f"{nearest(str(value), list(known)).removesuffix(';')}"
                 )
 
     @property

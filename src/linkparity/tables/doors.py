@@ -9,8 +9,9 @@ from linkparity.grouping import Unknown
 from linkparity.optional import require
 from linkparity.tables.auditing import Audit, audit_scores
 from linkparity.tables.columns import Reading, listed
-from linkparity.tables.engine import EXTRA, DuckEngine, Engine, Input
 from linkparity.tables.correcting import correct, fair_rows
+from linkparity.tables.duck import DuckEngine
+from linkparity.tables.engine import EXTRA, Engine, Input
 from linkparity.tables.scores import ScoreTable, classify
 from linkparity.tables.tidy import tidied
 from linkparity.tables.tilts import read_tilts, tilts_text
@@ -53,7 +54,7 @@ def audit(
         logit: column of logits.
         label: column of labels.
         node: column of ids in ``nodes``.
-        unknown: rows of a node without a group: ``"error"``, a ``"group"`` of their own, ``"drop"``.
+        unknown: nodes without a group: ``"error"``, a ``"group"`` of their own, or ``"drop"``.
         duplicates: a pair that stands twice: ``"error"``, or keep the ``"first"``.
         self_loops: a node with itself: ``"error"`` or ``"drop"``.
         directed: whether (a, b) and (b, a) are two pairs.
@@ -176,7 +177,7 @@ def _arrow(table: Any, name: str) -> Any:
 def _returned(scores: Any, table: ScoreTable, fair: Any, names: list[str]) -> Any:
     """The caller's own table and the new columns, rows left out where they were dropped."""
     if _is_ibis(scores):
-        raise NotImplementedError
+        raise AssertionError("an Ibis table goes through its own columns")
     nw = require("narwhals", "project", EXTRA)
     found = fair.order_by("row").to_pyarrow()
     frame = nw.from_native(scores)

@@ -10,8 +10,7 @@ from linkparity.tables.engine import EXTRA
 from linkparity.tables.scores import ScoreTable
 
 #: Above this many candidates only some of the lists are looked at, all of each.
-MOST = 4_000_000
-PRIME = 2**31 - 1
+MOST = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,9 @@ def exposure(table: ScoreTable, k: int, rows: int) -> tuple[tuple[GroupExposure,
     sources. Of very long tables every m-th list is looked at, and m is told.
     """
     lists = _lists(table)
-    every = max(-(-rows * (1 if table.bare or table.reading.ordered else 2) // MOST), 1)
+    every = _next_prime(rows * (1 if table.bare or table.reading.ordered else 2) // MOST)
     if every > 1:
-        lists = table.engine.keep(lists.filter(_mixed(lists.owner) % every == 0), "lists")
+        lists = table.engine.keep(lists.filter(lists.owner % every == 0), "lists")
     names = table.names
     have, got = np.zeros(len(names)), np.zeros(len(names))
     counted = table.engine.small(lists.group_by("group").aggregate(n=lists.count()))
@@ -84,9 +83,17 @@ def _filled(lists: Any, k: int) -> Any:
     return part.group_by("group").aggregate(n=part.n.sum())
 
 
-def _mixed(node: Any) -> Any:
-    """A number that has nothing to do with where a node stands in its table."""
-    return (node % PRIME + PRIME) % PRIME * 48271 % PRIME
+def _next_prime(number: int) -> int:
+    """The next prime: every m-th node is then at odds with any pattern in a table of nodes.
+
+    >>> [_next_prime(n) for n in (0, 1, 2, 8)]
+    [1, 1, 2, 11]
+    """
+    if number < 2:
+        return 1
+    while any(number % d == 0 for d in range(2, int(number**0.5) + 1)):
+        number += 1
+    return number
 
 
 def _lists(table: ScoreTable) -> Any:

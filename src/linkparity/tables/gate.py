@@ -60,7 +60,8 @@ def _read(text: str) -> Gate:
         )
     view, measure, sign = found[1], found[2], found[3]
     if view is not None and view not in VIEWS:
-        raise ValueError(f"--fail-if: unknown view {view!r}{nearest(view, list(VIEWS))} known: {', '.join(VIEWS)}")
+        hint = nearest(view, list(VIEWS))
+        raise ValueError(f"--fail-if: unknown view {view!r}{hint} known: {', '.join(VIEWS)}")
     known = MEASURES if view is None else ("dp", "eo")
     if measure not in known:
         hint = nearest(measure, list(known))

@@ -45,7 +45,9 @@ def missing(column: Any) -> Any:
     return column.isnull()
 
 
-def number_values(engine: Engine, ends: Sequence[tuple[Any, tuple[str, ...]]], where: str) -> Groups:
+def number_values(
+    engine: Engine, ends: Sequence[tuple[Any, tuple[str, ...]]], where: str
+) -> Groups:
     """Number the distinct values of columns that stand in one or two places."""
     ibis = require("ibis", where, EXTRA)
     pa = require("pyarrow", where, EXTRA)
@@ -68,11 +70,12 @@ def number_values(engine: Engine, ends: Sequence[tuple[Any, tuple[str, ...]]], w
         raise ValueError(
             f"{where}: column {named} is empty in every row; fill it in, or name another column"
         )
-    values = list(zip(*(_plain(found.column(name).to_pylist()) for name in found.column_names)))
+    lists = (_plain(found.column(name).to_pylist()) for name in found.column_names)
+    values = list(zip(*lists, strict=True))
     single = [value[0] for value in values] if found.num_columns == 1 else values
     numbered = number_groups(single, "error", where)
     code = pa.array(numbered.group, pa.int32())
-    mapping = ibis.memtable(found.append_column("group", code))
+    mapping = engine.lookup(found.append_column("group", code))
     return Groups(numbered.names, mapping)
 
 

@@ -20,7 +20,7 @@ def heatmap(
     side = SIDE if count <= 8 else max(14, 620 // count)
     known = [value for value, _ in values.values() if not isnan(value)]
     low, high = min(known, default=0.0), max(known, default=1.0)
-    left = 12 + min(max(len(name) for name in names), 18) * 7.2
+    left = 24 + min(max(len(name) for name in names), 18) * 7.4
     squares = [
         _square(row, column, names, values, (low, high), side)
         for row in range(count)
@@ -53,7 +53,8 @@ def _square(
         tip = escape(f"{pair[0]} – {pair[1]}: no pairs")
         return f'<rect {place} fill="url(#none)"><title>{tip}</title></rect>'
     value, tip = found
-    part = 0.5 if ends[1] == ends[0] else (value - ends[0]) / (ends[1] - ends[0])
+    span = max(ends[1] - ends[0], 0.02 * ends[1])  # so that parity has one shade
+    part = (value - ends[0]) / span if span else 0.0
     shade = ",".join(str(round(a + (b - a) * part)) for a, b in zip(LIGHT, DARK, strict=True))
     text = ""
     if side >= 40:
@@ -88,7 +89,9 @@ def range_bar(value: float, ends: tuple[float, float] | None, top: float = 1.0) 
     band = ""
     if ends is not None and not isnan(ends[0]):
         wide = max(at(ends[1]) - at(ends[0]), 1.0)
-        band = f'<rect x="{at(ends[0]):.1f}" y="5" width="{wide:.1f}" height="8" rx="2" class="band"/>'
+        band = (
+            f'<rect x="{at(ends[0]):.1f}" y="5" width="{wide:.1f}" height="8" rx="2" class="band"/>'
+        )
     return (
         '<svg class="range" viewBox="0 0 200 18" width="200" height="18" aria-hidden="true">'
         f'<line x1="4" y1="9" x2="196" y2="9" class="axis"/>{band}'

@@ -86,10 +86,15 @@ def _pairs(audit: "Audit") -> str:
 
     def drawn(which: str, caption: str) -> str:
         values = {
-            cell.groups: (getattr(cell, which), f"{short(getattr(cell, which))}, {cell.pairs:,} pairs")
+            cell.groups: (
+                getattr(cell, which),
+                f"{short(getattr(cell, which))}, {cell.pairs:,} pairs",
+            )
             for cell in paired
         }
-        return f"<figure><figcaption>{caption}</figcaption>{heatmap(names, values, caption)}</figure>"
+        return (
+            f"<figure><figcaption>{caption}</figcaption>{heatmap(names, values, caption)}</figure>"
+        )
 
     maps = drawn("mean", "Mean score over all pairs")
     if audit.links:
@@ -97,7 +102,7 @@ def _pairs(audit: "Audit") -> str:
     return (
         "<section><h2>Who is scored with whom</h2><p>Each square is a pair of groups; darker is a "
         "higher mean score. At parity all squares of a map have one shade. The shades span the "
-        f'smallest to the largest mean, however close they are.</p><div class="maps">{maps}</div>'
+        f'smallest to the largest mean.</p><div class="maps">{maps}</div>'
         "</section>"
     )
 
@@ -133,10 +138,10 @@ def _exposure(audit: "Audit") -> str:
         for part in audit.exposure
     )
     return (
-        f"<section><h2>Who gets the first {audit.top} places</h2><p>Every list ranks its candidates "
-        'by score. <span class="key have"></span> share of the candidates, <span class="key got">'
-        f"</span> share of the first {audit.top} places. A ratio of 1 is as many places as "
-        "candidates.</p><table><thead><tr><th>group</th>"
+        f"<section><h2>Who gets the first {audit.top} places</h2><p>Every list ranks its "
+        'candidates by score. <span class="key have"></span> share of the candidates, '
+        f'<span class="key got"></span> share of the first {audit.top} places. A ratio '
+        "of 1 is as many places as candidates.</p><table><thead><tr><th>group</th>"
         '<th class="r">nodes</th><th class="r">of candidates</th><th class="r">of places</th>'
         f'<th class="r">ratio</th><th></th></tr></thead><tbody>{rows}</tbody></table></section>'
     )
@@ -160,7 +165,8 @@ def _cells(audit: "Audit") -> str:
     return (
         "<section><h2>Every pair of groups</h2><table><thead><tr><th>groups</th>"
         '<th class="r">pairs</th><th class="r">mean</th><th>0 to 1</th><th class="r">links</th>'
-        f'<th class="r">mean over links</th></tr></thead><tbody>{rows}</tbody></table>{rest}</section>'
+        f'<th class="r">mean over links</th></tr></thead><tbody>{rows}</tbody></table>{rest}'
+        "</section>"
     )
 
 

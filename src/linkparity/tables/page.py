@@ -3,9 +3,9 @@
 EXPLAINED = {
     "dp": "Largest difference between two group pairs' mean scores. 0 is parity on this measure.",
     "eo": "The same among pairs that are true links. 0 is parity on this measure.",
-    "rdp": "How well a score's rank gives away one group pair. 0.5 is parity of ranks, 1 the worst.",
+    "rdp": "How well a rank gives away one group pair. 0.5 is parity of ranks, 1 the worst.",
     "auc": "How often a true link outranks another pair. 0.5 is chance, 1 perfect.",
-    "kl": "What it costs to bring these scores to parity, spent as evenly as can be. 0 is parity.",
+    "kl": "KL-divergence to the nearest scores at parity. 0 is parity; there is no upper end.",
 }
 LIMITS = (
     "A gap near zero is parity on that measure, between these groups, on these pairs. It does not "
@@ -28,7 +28,7 @@ h2{font-size:19px;margin:34px 0 6px}
 h3{font-size:13px;margin:0;font-weight:600;color:var(--dim)}
 h3 code{float:right;color:var(--blue)}
 header p,.dim,.under{color:var(--dim);margin:0}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(236px,1fr));gap:14px}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(186px,1fr));gap:14px}
 article{border:1px solid var(--line);border-radius:8px;padding:14px 16px;background:var(--soft)}
 article p{margin:4px 0 0;font-size:13.5px}
 .big{font-size:30px!important;font-weight:650;letter-spacing:-.02em;line-height:1.2}
@@ -49,13 +49,15 @@ th{font-size:13px;color:var(--dim);font-weight:600}.r{text-align:right;white-spa
 .gate ul{margin:4px 0 0;padding-left:20px;font-weight:400}
 .pass{background:#e4f3e8;color:#155c2c}.fail{background:#fde7e4;color:#8a1c10}
 li{margin:4px 0}code{font:13px ui-monospace,Menlo,Consolas,monospace}
-footer{margin-top:36px;padding-top:12px;border-top:1px solid var(--line);color:var(--dim);font-size:13px}
+footer{margin-top:36px;padding-top:12px;border-top:1px solid var(--line);color:var(--dim);
+font-size:13px}
 @media print{main{padding:0}article,section{break-inside:avoid}}
 """
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<meta http-equiv="Content-Security-Policy"
+content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <link rel="icon" href="data:,"><title>{title}</title><style>{style}</style></head>
 <body><main><header><h1>{title}</h1><p>{counts} · {date}</p></header>
 {body}

@@ -46,7 +46,8 @@ class Tilted:
     @property
     def each(self) -> np.ndarray:
         """``(K,)`` tilt of each combination, 0 where unconstrained."""
-        return np.append(self.tilt, 0.0)[self.cells.cell.numpy()]
+        each: np.ndarray = np.append(self.tilt, 0.0)[self.cells.cell.numpy()]
+        return each
 
     @property
     def means(self) -> np.ndarray:
@@ -72,7 +73,9 @@ def fit_table(
     check_criterion(criterion, table)
     cells = cells_of(stats, criterion, table.reading.directed, table.labelled)
     if not cells.total:
-        raise ValueError(f"{table.given.name}: no pair falls under {criterion}; it needs links (label 1)")
+        raise ValueError(
+            f"{table.given.name}: no pair falls under {criterion}; it needs links (label 1)"
+        )
     cell = cells.cell.numpy()
     size = len(cells.mass)
     inside = cell >= 0
@@ -177,7 +180,9 @@ def _check_reach(
             )
 
 
-def _wanted(ask: Ask, cells: Cells, block: Any, hit: np.ndarray, weight: np.ndarray) -> float | None:
+def _wanted(
+    ask: Ask, cells: Cells, block: Any, hit: np.ndarray, weight: np.ndarray
+) -> float | None:
     """The mean asked of a block of constraints; None for a free one."""
     if ask.target == "free":
         return None

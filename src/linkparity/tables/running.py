@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from linkparity.criteria import CRITERIA
 from linkparity.tables.auditing import Audit, audit_scores
 from linkparity.tables.columns import Reading
 from linkparity.tables.correcting import Correction, correct, fair_rows, report
-from linkparity.tables.engine import DuckEngine, readable_errors
+from linkparity.tables.duck import DuckEngine, readable_errors
 from linkparity.tables.files import STREAM, format_of, open_source
 from linkparity.tables.scores import ScoreTable, classify
 from linkparity.tables.tidy import tidied
@@ -68,6 +69,7 @@ def run_audit(
     seed: int = 0,
 ) -> Audit:
     """Audit a file."""
+    CRITERIA[criterion]  # a wrong name is told before any work
     with opened(inputs) as table:
         return audit_scores(table, criterion, confidence, top, seed)
 
@@ -76,6 +78,7 @@ def run_project(
     inputs: Inputs, out: str, wish: Wish, force: bool = False, told: str | None = None
 ) -> Correction:
     """Correct a file into another; nothing is written unless all of it is."""
+    CRITERIA[wish.criterion]
     shape = format_of("out.csv" if out == STREAM else out, told)
     for name in (out, wish.save_tilts):
         if name is not None:
@@ -131,4 +134,6 @@ def make_engine(name: str, workspace: Workspace, size: int) -> Any:
         from linkparity.tables.spark import SparkEngine
 
         return SparkEngine(workspace, None if name == "spark" else name)
-    raise ValueError(f"unknown engine {name!r}; known: duckdb, spark, or a URL such as spark://host:7077")
+    raise ValueError(
+        f"unknown engine {name!r}; known: duckdb, spark, or a URL such as spark://host:7077"
+    )

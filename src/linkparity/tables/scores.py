@@ -1,4 +1,4 @@
-"""Join and classify once: every row of a score table gets its groups, its cell's code, its logit."""
+"""Join and classify once: every row of a score table gets its groups, its code, its logit."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,7 +79,9 @@ def classify(engine: Engine, scores: Input, nodes: Input | None, reading: Readin
         joined = _from_nodes(base, groups, bare)
     grid = len(groups.names) + 2
     rows = engine.keep(_classified(joined, columns, grid, reading, bare), "classified")
-    return ScoreTable(engine, scores, columns, reading, groups, groups.names, rows, rows, bare, grid)
+    return ScoreTable(
+        engine, scores, columns, reading, groups, groups.names, rows, rows, bare, grid
+    )
 
 
 def _base(scores: Input, columns: Columns) -> Any:
@@ -160,9 +162,7 @@ def _targets_bare(engine: Engine, base: Any, groups: Groups) -> bool:
     return bool(next(iter(found.values()))[0] == 0 or next(iter(both.values()))[0] > 0)
 
 
-def _classified(
-    joined: Any, columns: Columns, grid: int, reading: Reading, bare: bool
-) -> Any:
+def _classified(joined: Any, columns: Columns, grid: int, reading: Reading, bare: bool) -> Any:
     """The rows as they are kept: nodes, groups, code, probability, logit, what is wrong."""
     ibis = require("ibis", "audit and project", EXTRA)
     if reading.unknown == "group":

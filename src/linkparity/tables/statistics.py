@@ -1,4 +1,4 @@
-"""One scan for all that is known without a tilt: counts, means, variances, a histogram of logits."""
+"""One scan for all that needs no tilt: counts, means, variances, a histogram of logits."""
 
 from dataclasses import dataclass
 from typing import Any

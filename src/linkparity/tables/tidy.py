@@ -31,7 +31,9 @@ def tidied(table: ScoreTable) -> ScoreTable:
     found = engine.small(kinds)
     total = int(found["count"].sum())
     if not total:
-        raise ValueError(f"{table.given.name}: has column names but no rows; there is nothing to do")
+        raise ValueError(
+            f"{table.given.name}: has column names but no rows; there is nothing to do"
+        )
     _check_issues(table, found["issue"], found["first"])
     loops = found["issue"] == LOOP
     unknown = (found["issue"] == OK) & found["lost"]
@@ -43,7 +45,9 @@ def tidied(table: ScoreTable) -> ScoreTable:
     if unknown.any():
         dropped["unknown"] = int(found["count"][unknown].sum())
         if table.reading.unknown == "error":
-            raise ValueError(_unknown(table, int(found["first"][unknown].min()), dropped["unknown"]))
+            raise ValueError(
+                _unknown(table, int(found["first"][unknown].min()), dropped["unknown"])
+            )
     good = rows.filter((rows.issue == OK) & ~lost) if dropped else rows
     table = replace(table, good=good, total=total, dropped=dropped)
     return _with_sizes(_once(table))
@@ -123,9 +127,13 @@ def _once(table: ScoreTable) -> ScoreTable:
     if table.groups.nodes is not None and not table.bare:
         keyed = keyed.mutate(key=keyed.low.cast("int64") * 2**31 + keyed.high)
         by = ("key",)
-    pairs = keyed.group_by(*by).aggregate(first=keyed.row.min(), again=keyed.row.max(), n=keyed.count())
+    pairs = keyed.group_by(*by).aggregate(
+        first=keyed.row.min(), again=keyed.row.max(), n=keyed.count()
+    )
     twice = pairs.filter(pairs.n > 1)
-    summary = twice.aggregate(rows=(twice.n - 1).sum(), first=twice.first.min(), pairs=twice.count())
+    summary = twice.aggregate(
+        rows=(twice.n - 1).sum(), first=twice.first.min(), pairs=twice.count()
+    )
     found = engine.small(summary)
     if not found["pairs"][0]:
         return table
