@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 import pytest
-from table_cases import exit_code, make_scores, read, write
 
 import linkparity as lp
+from table_cases import exit_code, make_scores, read, write
 
 pytest.importorskip("pyspark")
 pytestmark = [
@@ -73,13 +73,14 @@ def test_an_error_names_the_row(files, capfd, tmp_path):
     assert "bad.csv: row 7, column 'score' holds '7.5'" in said[0]
 
 
-def test_any_ibis_table_will_do():
+def test_any_ibis_table_will_do(tmp_path):
     """A table of a backend that the caller brought, here an in-memory DuckDB of their own."""
     import ibis
 
     scores, people, _ = make_scores()
     con = ibis.duckdb.connect()
-    table, nodes = con.create_table("mine", scores), con.create_table("people", people)
+    table = con.read_parquet(write(scores, tmp_path / "s.parquet"))
+    nodes = con.read_parquet(write(people, tmp_path / "n.parquet"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = lp.audit(table, "kind", nodes)

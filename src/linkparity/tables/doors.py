@@ -11,7 +11,7 @@ from linkparity.tables.auditing import Audit, audit_scores
 from linkparity.tables.columns import Reading, listed
 from linkparity.tables.correcting import correct, fair_rows
 from linkparity.tables.duck import DuckEngine
-from linkparity.tables.engine import EXTRA, Engine, Input
+from linkparity.tables.engine import EXTRA, ROW, Engine, Input
 from linkparity.tables.scores import ScoreTable, classify
 from linkparity.tables.tidy import tidied
 from linkparity.tables.tilts import read_tilts, tilts_text
@@ -126,7 +126,7 @@ def project(
         self_loops, directed, bipartite,
     )  # fmt: skip
     saved = None if apply is None else read_tilts(Path(apply))
-    with _opened(scores, nodes, reading) as table:
+    with _opened(scores, nodes, reading, number=True) as table:
         tilted, stats = correct(table, criterion, to, tolerance, saved, str(apply))
         if save_tilts is not None:
             Path(save_tilts).write_text(tilts_text(table, tilted), encoding="utf-8")
@@ -135,12 +135,14 @@ def project(
 
 
 @contextmanager
-def _opened(scores: Any, nodes: Any, reading: Reading) -> Iterator[ScoreTable]:
+def _opened(
+    scores: Any, nodes: Any, reading: Reading, number: bool = False
+) -> Iterator[ScoreTable]:
     with Workspace() as workspace:
         engine = _engine(scores, workspace)
         try:
-            given = _input(engine, scores, "scores")
-            known = None if nodes is None else _input(engine, nodes, "nodes")
+            given = _input(engine, scores, "scores", number)
+            known = None if nodes is None else _input(engine, nodes, "nodes", False)
             yield tidied(classify(engine, given, known, reading))
         finally:
             engine.close()
@@ -152,12 +154,26 @@ def _is_ibis(table: Any) -> bool:
 
 def _engine(scores: Any, workspace: Workspace) -> Engine:
     if _is_ibis(scores):
-        return Engine(scores.get_backend())
+        return engine_of(scores.get_backend(), workspace)
     return DuckEngine(workspace, getattr(scores, "nbytes", 0))
 
 
-def _input(engine: Engine, table: Any, name: str) -> Input:
+def engine_of(con: Any, workspace: Workspace) -> Engine:
+    """The engine for an Ibis backend that somebody else opened."""
+    if con.name == "pyspark":
+        from linkparity.tables.spark import SparkEngine
+
+        return SparkEngine(workspace, con=con)
+    return Engine(con)
+
+
+def _input(engine: Engine, table: Any, name: str, number: bool) -> Input:
+    """The table as the engine sees it; an Ibis table has no order, unless one is made up."""
     if _is_ibis(table):
+        ibis = require("ibis", name, EXTRA)
+        if number:
+            numbered = table.mutate(**{ROW: ibis.row_number()})
+            return Input(name, engine.keep(numbered, "numbered"))
         return Input(name, table, ordered=False)
     return engine.take(_arrow(table, name), name)
 
@@ -177,7 +193,9 @@ def _arrow(table: Any, name: str) -> Any:
 def _returned(scores: Any, table: ScoreTable, fair: Any, names: list[str]) -> Any:
     """The caller's own table and the new columns, rows left out where they were dropped."""
     if _is_ibis(scores):
-        raise AssertionError("an Ibis table goes through its own columns")
+        given, fair = table.given.table, fair.rename(_lp_fair_row="row")
+        joined = given.inner_join(fair, given[ROW] == fair["_lp_fair_row"])
+        return table.engine.keep(joined.drop(ROW, "_lp_fair_row"), "fair")
     nw = require("narwhals", "project", EXTRA)
     found = fair.order_by("row").to_pyarrow()
     frame = nw.from_native(scores)

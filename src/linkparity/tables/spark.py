@@ -20,25 +20,18 @@ class SparkEngine(Engine):
     Args:
         workspace: where the corrected table is put together.
         master: URL such as ``spark://host:7077``; the local machine by default.
+        con: an Ibis backend to use instead of a session of our own.
     """
 
-    def __init__(self, workspace: Workspace, master: str | None = None) -> None:
-        sql = require("pyspark.sql", "--engine spark", EXTRA)
-        ibis = require("ibis", "--engine spark", EXTRA)
+    def __init__(self, workspace: Workspace, master: str | None = None, con: Any = None) -> None:
         self.workspace = workspace
         self.views = 0
-        builder = sql.SparkSession.builder.appName("linkparity").master(master or "local[*]")
-        for key, value in (
-            ("spark.ui.enabled", "false"),
-            ("spark.ui.showConsoleProgress", "false"),
-            ("spark.sql.shuffle.partitions", "8" if master is None else "200"),
-            ("spark.sql.execution.arrow.pyspark.enabled", "true"),
-            ("spark.sql.session.timeZone", "UTC"),
-        ):
-            builder = builder.config(key, value)
-        self.session = builder.getOrCreate()
-        self.session.sparkContext.setLogLevel("ERROR")
-        super().__init__(ibis.pyspark.connect(self.session))
+        self.owned = con is None
+        if con is None:
+            ibis = require("ibis", "--engine spark", EXTRA)
+            con = ibis.pyspark.connect(_session(master))
+        super().__init__(con)
+        self.session = con._session
 
     def read(self, source: Source, name: str) -> Input:
         """A file as the table ``name``; rows are numbered in their order, with gaps."""
@@ -103,8 +96,25 @@ class SparkEngine(Engine):
             duck.close()
 
     def close(self) -> None:
-        """End the session."""
-        self.session.stop()
+        """End the session, unless somebody else began it."""
+        if self.owned:
+            self.session.stop()
+
+
+def _session(master: str | None) -> Any:
+    sql = require("pyspark.sql", "--engine spark", EXTRA)
+    builder = sql.SparkSession.builder.appName("linkparity").master(master or "local[*]")
+    for key, value in (
+        ("spark.ui.enabled", "false"),
+        ("spark.ui.showConsoleProgress", "false"),
+        ("spark.sql.shuffle.partitions", "8" if master is None else "200"),
+        ("spark.sql.execution.arrow.pyspark.enabled", "true"),
+        ("spark.sql.session.timeZone", "UTC"),
+    ):
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
 
 
 def _ticked(column: str) -> str:
