@@ -28,7 +28,7 @@ types: $(VENV)/.dev ## Type annotations
 check: lint types test ## All that a change must pass: lint, types, test
 
 bench: $(VENV)/.dev ## Time the projection against other solvers, on two threads
-	OMP_NUM_THREADS=2 MKL_NUM_THREADS=2 $(BIN)/python benchmarks/projection.py $(ARGS)
+	OMP_NUM_THREADS=2 MKL_NUM_THREADS=2 $(BIN)/python benchmarks/projection.py --json out/projection.json $(ARGS)
 
 figures: $(VENV)/.dev ## Draw the figures of README and docs again
 	$(BIN)/python docs/figures.py

@@ -10,7 +10,7 @@ import linkparity
 PACKAGE = Path(linkparity.__file__).parent
 #: A module imports from its own line and from lines above it.
 LAYERS = [
-    "registry optional",
+    "registry optional arrays",
     "checks draws grouping sources",
     "graph",
     "pairs",
@@ -25,6 +25,7 @@ LAYERS = [
     "projection",
     "regularizer",
     "training",
+    "prediction",
     "metrics",
     "evaluation",
     "tables",

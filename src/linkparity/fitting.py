@@ -1,13 +1,14 @@
 """Tilts at parity from sums per cell, wherever the pairs live."""
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-import torch
 from scipy.special import expit
 
+from linkparity.arrays import tensor
 from linkparity.criteria import Cells
 from linkparity.solver import Problem, Solution, solve
 from linkparity.sums import Sums, SumSource
@@ -63,7 +64,7 @@ class Fit:
         if blocks == (None,):
             return float(target[0])
         found = {blocks[b]: float(t) for b, t in zip(self.problem.block, target, strict=True)}
-        return {key: found.get(key, float("nan")) for key in blocks}
+        return {key: found.get(key, math.nan) for key in blocks}
 
     def residual(self, now: Sums) -> float:
         """Largest distance of a constrained mean from its target."""
@@ -109,6 +110,12 @@ def fit_tilts(
     return Fit(cells, replace(problem, goal=solution.goal), solution)
 
 
+def no_target(cells: Cells) -> float | dict[Hashable, float]:
+    """What stands for the target when no weight is constrained."""
+    blocks = cells.layout.blocks
+    return math.nan if blocks == (None,) else dict.fromkeys(blocks, math.nan)
+
+
 def check_tolerance(tolerance: float) -> float:
     """A tolerance in [0, 1), or a sentence."""
     if not 0 <= tolerance < 1:
@@ -120,7 +127,7 @@ def check_start(start: object, cells: Cells) -> np.ndarray:
     """Finite tilts to start from, 0 for cells without weight."""
     if start is None:
         return np.zeros(len(cells.mass))
-    tilt = torch.as_tensor(start).detach().cpu().double().numpy()
+    tilt = tensor(start).detach().cpu().double().numpy()
     if tilt.shape != cells.mass.shape or not np.isfinite(tilt).all():
         raise ValueError(
             f"i_project: start must be {len(cells.mass)} finite tilts, one per cell, "

@@ -5,7 +5,6 @@ r"""The I-projection of a link model onto the models at parity: section 3.3 of t
           h_{F,k} = \sigma(x_k + t_{m(k)}), \quad t = A^\top\lambda
 """
 
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.arrays import tensor
 from linkparity.criteria import Cells, Criterion
+from linkparity.criteria.cells import CHUNK
 from linkparity.criteria.subsample import subsample
-from linkparity.fitting import Ask, Fit, check_start, check_tolerance, fit_tilts
+from linkparity.fitting import Ask, Fit, check_start, check_tolerance, fit_tilts, no_target
 from linkparity.solver import NotConverged
 from linkparity.sums import TensorSums, tensor_sums
 from linkparity.targets import read_target
@@ -52,7 +53,11 @@ class Projection:
     def logits(self) -> Tensor:
         """``(P,)`` detached logits of h_F: each logit plus the tilt of its cell."""
         tilt = torch.cat([self.tilt, self.tilt.new_zeros(1)])
-        return self.given + tilt[self.cells.code.int()]
+        out = self.given.clone()
+        parts = zip(torch.split(out, CHUNK), torch.split(self.cells.code, CHUNK), strict=True)
+        for part, code in parts:
+            part.add_(tilt[code.int()])
+        return out
 
     @property
     def cell(self) -> Tensor:
@@ -138,13 +143,16 @@ def i_project(
     ask = Ask(read_target(target, cells), check_tolerance(tolerance), check_start(start, cells))
     if cells.total == 0:
         kl = _with_gradient(x, x.new_zeros(()), torch.zeros_like(plain))
-        return Projection(plain.new_zeros(len(cells.mass)), kl, math.nan, 0.0, 0, cells, plain)
+        return Projection(
+            plain.new_zeros(len(cells.mass)), kl, no_target(cells), 0.0, 0, cells, plain
+        )
     fit, source = _fit(plain, cells, part, ask, tol, bound)
     now = source(fit.tilt)
     kl = torch.tensor(fit.divergence(source, now), dtype=x.dtype, device=x.device)
     if x.requires_grad and torch.is_grad_enabled():
         through = through_target and target == "model"
         kl = _with_gradient(x, kl, _gradient(source, fit, x, through))
+    source.close()
     tilt = torch.as_tensor(fit.tilt, dtype=x.dtype, device=x.device)
     return Projection(tilt, kl, fit.target, fit.residual(now), fit.steps, cells, plain)
 
@@ -204,7 +212,7 @@ def _with_gradient(logits: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
 
 def _check_logits(logits: object) -> tuple[Tensor, float]:
     """The logits as a floating ``(P,)`` tensor, and a bound on their absolute values."""
-    x = torch.as_tensor(logits)
+    x = tensor(logits)
     if not x.is_floating_point():
         raise ValueError(f"i_project: logits must be floating-point numbers, got {x.dtype}")
     if x.ndim != 1:

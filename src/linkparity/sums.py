@@ -7,7 +7,6 @@ S and R are kept apart because a mean of h near 1 is only told from 1 by R: a ce
 its smaller side, and the other side is the cell's weight less that.
 """
 
-from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,13 +15,10 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria.cells import Cells
+from linkparity.criteria.pages import Page
 
 #: Cells below this many pairs are computed in float64 whatever the logits' type.
 SMALL = 4096
-#: A cell is worked through in pieces of at most this many pairs.
-PIECE = 1 << 22
-#: Above this many pairs, probabilities are computed again instead of being kept.
-KEEP = 1 << 25
 #: Tilts beyond these lose digits in the short formula for the KL-divergence.
 STEEP = {torch.float32: 6.0, torch.float64: 20.0}
 
@@ -43,8 +39,27 @@ class SumSource(Protocol):
         ...
 
 
+class RememberedSums:
+    """Sums at tilt 0 and at the last tilt are remembered: a pass over the pairs is what costs."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[np.ndarray, Sums] | None] = [None, None]
+
+    def __call__(self, tilt: np.ndarray) -> Sums:
+        """The sums at ``tilt (M,)``."""
+        kind = int(tilt.any())
+        known = self._known[kind]
+        if known is None or not np.array_equal(known[0], tilt):
+            self._known[kind] = known = (tilt.copy(), self.compute(tilt))
+        return known[1]
+
+    def compute(self, tilt: np.ndarray) -> Sums:
+        """The sums at ``tilt (M,)``, by a pass over the pairs."""
+        raise NotImplementedError
+
+
 def tensor_sums(logits: Tensor, cells: Cells, exact: bool = False) -> "TensorSums":
-    """Sums over ``logits (P,)`` in memory: slice by slice, or scattered when cells are small.
+    """Sums over ``logits (P,)`` in memory: page by page, or scattered when all cells are small.
 
     Args:
         logits: ``(P,)``, finite.
@@ -52,59 +67,71 @@ def tensor_sums(logits: Tensor, cells: Cells, exact: bool = False) -> "TensorSum
         exact: compute in float64 whatever the logits' type.
     """
     x = logits if cells.order is None else logits.index_select(0, cells.order)
-    if exact or len(x) < SMALL * np.count_nonzero(cells.mass):
+    small = len(x) < SMALL * np.count_nonzero(cells.mass)
+    if exact or small:
         x = x.double()
     elif x.dtype not in (torch.float32, torch.float64):
         x = x.float()
-    if len(x) < SMALL * np.count_nonzero(cells.mass):
-        return ScatteredSums(x, cells)
-    return SlicedSums(x, cells)
+    return ScatteredSums(x, cells.weight, cells.start) if small else PagedSums(x, cells)
 
 
-class ScatteredSums:
+class ScatteredSums(RememberedSums):
     """Sums over many small cells at once, in float64.
 
     Args:
-        x: ``(P,)`` float64 logits of the constrained pairs in cell order.
-        cells: their cells.
+        x: ``(P,)`` float64 logits in cell order.
+        weight: ``(P,)`` their weights, or None for 1 each.
+        start: ``(M + 1,)`` where each cell begins.
     """
 
-    def __init__(self, x: Tensor, cells: Cells) -> None:
+    def __init__(self, x: Tensor, weight: Tensor | None, start: np.ndarray) -> None:
+        super().__init__()
         self.x = x
-        sizes = torch.as_tensor(np.diff(cells.start), device=x.device)
-        self.cell = torch.arange(len(sizes), device=x.device).repeat_interleave(sizes)
-        self.weight = torch.ones_like(x) if cells.weight is None else cells.weight.double()
-        self.size = len(cells.mass)
+        self.sizes = np.diff(start)
+        self.filled = np.flatnonzero(self.sizes)
+        self.begin = start[:-1][self.filled]
+        self.weight = None if weight is None else weight.double()
 
-    def __call__(self, tilt: np.ndarray) -> Sums:
+    def compute(self, tilt: np.ndarray) -> Sums:
         """The sums at ``tilt (M,)``."""
         z = self.x + self._spread(tilt)
         yes, no = torch.sigmoid(z), torch.sigmoid(-z)
-        heavy = self.weight * yes
-        return Sums(self._add(heavy), self._add(self.weight * no), self._add(heavy * no))
+        return Sums(*self._add(torch.stack([yes, no, yes * no])))
 
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
         """``(M,)`` KL-divergence of the tilted pairs to the pairs, in nats."""
-        return self._add(self.weight * _divergence(self.x, self._spread(tilt)))
+        return self._add(pair_divergence(self.x, self._spread(tilt)))
 
     def shift(self, tilt: np.ndarray) -> Tensor:
         """``w (σ(x) − σ(x + t))``, the gradient of the KL-divergence, in cell order."""
-        return self.weight * (torch.sigmoid(self.x) - torch.sigmoid(self.x + self._spread(tilt)))
+        change = torch.sigmoid(self.x) - torch.sigmoid(self.x + self._spread(tilt))
+        return change if self.weight is None else self.weight * change
 
     def slope(self) -> Tensor:
         """``w σ(1 − σ)(x)`` in cell order."""
-        return self.weight * torch.sigmoid(self.x) * torch.sigmoid(-self.x)
+        slope = torch.sigmoid(self.x) * torch.sigmoid(-self.x)
+        return slope if self.weight is None else self.weight * slope
+
+    def close(self) -> None:
+        """Nothing to give back."""
 
     def _spread(self, tilt: np.ndarray) -> Tensor:
-        return torch.as_tensor(tilt, device=self.x.device)[self.cell]
+        return torch.from_numpy(np.repeat(tilt, self.sizes)).to(self.x.device)
 
     def _add(self, values: Tensor) -> np.ndarray:
-        total = torch.zeros(self.size, dtype=torch.float64, device=values.device)
-        return total.index_add_(0, self.cell, values).cpu().numpy()
+        """Weighted sums of values ``(…, P)`` per cell."""
+        heavy = values if self.weight is None else values * self.weight
+        total = np.zeros((*values.shape[:-1], len(self.sizes)))
+        if len(self.filled):
+            total[..., self.filled] = np.add.reduceat(heavy.cpu().numpy(), self.begin, axis=-1)
+        return total
 
 
-class SlicedSums:
-    """Sums over large cells, each a slice. A cell whose tilt stays is not summed again.
+class PagedSums(RememberedSums):
+    """Sums over large cells, a page of pairs at a time; any small cells among them are scattered.
+
+    Few pairs are one page, and then σ(x) and σ(x + t) are kept, in memory that the cells lend,
+    as fresh memory costs more than the arithmetic. σ is taken of a cell's smaller side.
 
     Args:
         x: ``(P,)`` float32 or float64 logits of the constrained pairs in cell order.
@@ -112,48 +139,82 @@ class SlicedSums:
     """
 
     def __init__(self, x: Tensor, cells: Cells) -> None:
+        super().__init__()
         self.x = x
-        self.start = cells.start
+        self.cells = cells
         self.mass = cells.mass
         self.weight = cells.weight if cells.weight is None else cells.weight.to(x.dtype)
+        self.pages = cells.pages
+        self.room = cells.lend(x[: self.pages[0].high], 3)
         self.side = np.ones(len(cells.mass))
-        self.keep = len(x) <= KEEP
-        self.kept: dict[int, _Kept] = {}
-        self.plain: dict[int, _Kept] = {}
-        self.last = Sums(*np.zeros((3, len(cells.mass))))
-        self.last_tilt = np.full(len(cells.mass), np.nan)
+        self.held: list[tuple[np.ndarray, np.ndarray, int] | None] = [None, None]
+        self.small, self.rest = _small_cells(x, cells)
 
-    def __call__(self, tilt: np.ndarray) -> Sums:
+    def close(self) -> None:
+        """Give the lent memory back."""
+        self.cells.give_back(self.room)
+
+    def compute(self, tilt: np.ndarray) -> Sums:
         """The sums at ``tilt (M,)``."""
-        for m in np.flatnonzero((tilt != self.last_tilt) & (self.mass > 0)).tolist():
-            share, spread = self._share(m, tilt[m])
-            if share > 0.75 * self.mass[m]:
-                self.side[m] = -self.side[m]
-                share, spread = self._share(m, tilt[m])
-            rest = self.mass[m] - share
-            yes, no = (share, rest) if self.side[m] > 0 else (rest, share)
-            self.last.yes[m], self.last.no[m], self.last.spread[m] = yes, no, spread
-        self.last_tilt = tilt.copy()
-        return Sums(*(part.copy() for part in self.last))
+        share, square = self._share(tilt)
+        over = share > 0.75 * self.mass
+        if over.any():
+            self.side = np.where(over, -self.side, self.side)
+            share, square = self._share(tilt)
+        spread = share - square
+        lost = (spread < 1e-3 * share) & (self.mass > 0)
+        for m in np.flatnonzero(lost).tolist():  # nearly all 0 or 1: the digits are gone
+            spread[m] = self._exact_spread(m, tilt[m])
+        rest = self.mass - share
+        up = self.side > 0
+        sums = Sums(np.where(up, share, rest), np.where(up, rest, share), spread)
+        if self.rest is not None:
+            for whole, part in zip(sums, self.rest(tilt[self.small]), strict=True):
+                whole[self.small] = part
+        return sums
 
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
-        """``(M,)`` KL-divergence of the tilted pairs to the pairs, in nats."""
-        total = np.zeros(len(tilt))
-        for m in np.flatnonzero((tilt != 0) & (self.mass > 0)).tolist():
-            total[m] = self._divergence(m, tilt[m])
-        return total
+        r"""``(M,)`` KL-divergence of the tilted pairs to the pairs, in nats.
+
+        :math:`\sum w [t \sigma(x + t) - \log(1 + \sigma(x)(e^t - 1))]`, from the smaller side.
+        """
+        leap = self.side * tilt
+        steep = np.abs(leap) > STEEP[self.x.dtype]
+        factor = np.expm1(np.where(steep, 0.0, leap))
+        log = np.zeros(len(tilt))
+        for number, page in enumerate(self.pages):
+            plain = self._prob(0, number, page, np.zeros_like(tilt))
+            spare = self.room[2, : len(plain)]
+            parts = zip(page.cells, page.split(plain), page.split(spare), strict=True)
+            for (m, _, _), part, out in parts:
+                torch.mul(part, float(factor[m]), out=out)
+            log += page.sum(self._weigh(spare.log1p_(), page, spare))
+        sums = self(tilt)
+        total = leap * np.where(self.side > 0, sums.yes, sums.no) - log
+        for m in np.flatnonzero(steep & (self.mass > 0)).tolist():
+            total[m] = self._exact_divergence(m, tilt[m])
+        if self.rest is not None:
+            total[self.small] = self.rest.divergence(tilt[self.small])
+        return np.where(tilt == 0, 0.0, total)
 
     def shift(self, tilt: np.ndarray) -> Tensor:
         """``w (σ(x) − σ(x + t))``, the gradient of the KL-divergence, in cell order."""
-        out = torch.zeros_like(self.x)
-        for m in np.flatnonzero((tilt != 0) & (self.mass > 0)).tolist():
-            side = self.side[m]
-            plain, tilted = self._probs(m, 0.0, side), self._probs(m, tilt[m], side)
-            for (low, high), h, f in zip(self._slices(m), plain, tilted, strict=True):
-                torch.sub(h, f, out=out[low:high])
-                if side < 0:
-                    out[low:high].neg_()
-        return out if self.weight is None else out.mul_(self.weight)
+        out = torch.empty_like(self.x)
+        for number, page in enumerate(self.pages):
+            plain = self._prob(0, number, page, np.zeros_like(tilt))
+            tilted = self._prob(1, number, page, tilt)
+            here = torch.sub(plain, tilted, out=out[page.low : page.high])
+            for (m, _, _), part in zip(page.cells, page.split(here), strict=True):
+                if self.side[m] < 0:
+                    part.neg_()
+            self._weigh(here, page, here)
+        if self.rest is not None:
+            values = self.rest.shift(tilt[self.small]).to(out.dtype)
+            for m, part in zip(
+                self.small, torch.split_with_sizes(values, self._sizes()), strict=True
+            ):
+                out[self.cells.start[m] : self.cells.start[m + 1]] = part
+        return out
 
     def slope(self) -> Tensor:
         """``w σ(1 − σ)(x)`` in cell order."""
@@ -161,74 +222,79 @@ class SlicedSums:
         slope.mul_(torch.sigmoid(-self.x))
         return slope if self.weight is None else slope.mul_(self.weight)
 
-    def _slices(self, m: int) -> list[tuple[int, int]]:
-        begin, end = int(self.start[m]), int(self.start[m + 1])
-        return [(low, min(low + PIECE, end)) for low in range(begin, end, PIECE)]
+    def _sizes(self) -> list[int]:
+        sizes = np.diff(self.cells.start)[self.small]
+        return [int(size) for size in sizes]
 
-    def _probs(self, m: int, tilt: float, side: float) -> Iterable[Tensor]:
-        """σ(side · (x + tilt)) slice by slice; kept for the last tilt and for tilt 0."""
-        if not self.keep:
-            return (self._sigmoid(low, high, tilt, side) for low, high in self._slices(m))
-        known = self.plain if tilt == 0 else self.kept
-        if m not in known or (known[m].tilt, known[m].side) != (tilt, side):
-            probs = [self._sigmoid(low, high, tilt, side) for low, high in self._slices(m)]
-            known[m] = _Kept(tilt, side, probs)
-        return known[m].probs
+    def _share(self, tilt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Per cell the sum of the smaller side's probabilities p, and of p²."""
+        share, square = np.zeros((2, len(tilt)))
+        for number, page in enumerate(self.pages):
+            prob = self._prob(int(tilt.any()), number, page, tilt)
+            heavy = self._weigh(prob, page, self.room[2, : len(prob)])
+            share += page.sum(heavy)
+            parts = page.split(prob)
+            twins = parts if heavy is prob else page.split(heavy)
+            for (m, _, _), part, twin in zip(page.cells, parts, twins, strict=True):
+                square[m] += float(torch.dot(twin, part))
+        return share, square
 
-    def _sigmoid(self, low: int, high: int, tilt: float, side: float) -> Tensor:
-        x = self.x[low:high]
-        if high - low < SMALL:
-            x = x.double()
-        return (x + tilt if side > 0 else torch.rsub(x, -tilt)).sigmoid_()
-
-    def _share(self, m: int, tilt: float) -> tuple[float, float]:
-        """Sum of the smaller side's probabilities, and of p(1 − p)."""
-        share = spread = 0.0
-        for (low, high), prob in zip(
-            self._slices(m), self._probs(m, tilt, self.side[m]), strict=True
+    def _prob(self, kind: int, number: int, page: Page, tilt: np.ndarray) -> Tensor:
+        """σ(side · (x + tilt)) of a page; kind 0 is tilt 0. Kept while there is one page."""
+        place = self.room[kind, : page.high - page.low]
+        held = self.held[kind]
+        if (
+            held is not None
+            and held[2] == number
+            and np.array_equal(held[0], tilt)
+            and np.array_equal(held[1], self.side)
         ):
-            heavy = prob if self.weight is None else prob * self.weight[low:high]
-            share += _sum(heavy)
-            spread += float(torch.dot(heavy, 1 - prob))
-        return share, spread
+            return place
+        self.held[kind] = (tilt.copy(), self.side.copy(), number)
+        x = self.x[page.low : page.high]
+        if kind == 0 and (self.side > 0).all():
+            return torch.sigmoid(x, out=place)
+        for (m, _, _), part, out in zip(page.cells, page.split(x), page.split(place), strict=True):
+            if self.side[m] > 0:
+                torch.add(part, float(tilt[m]), out=out)
+            else:
+                torch.neg(part, out=out).sub_(float(tilt[m]))
+        return place.sigmoid_()
 
-    def _divergence(self, m: int, tilt: float) -> float:
-        """KL of one cell: Σ w [t σ(x + t) − log(1 + σ(x) (eᵗ − 1))], seen from the smaller side."""
-        total = 0.0
-        side = self.side[m]
-        leap = side * tilt
-        if abs(leap) > STEEP[self.x.dtype]:
-            for low, high in self._slices(m):
-                x = self.x[low:high].double()
-                part = _divergence(x, torch.tensor(tilt, dtype=x.dtype, device=x.device))
-                total += _sum(part if self.weight is None else part * self.weight[low:high])
-            return total
-        for (low, high), h in zip(self._slices(m), self._probs(m, 0.0, side), strict=True):
-            log = torch.log1p_(h * np.expm1(leap).item())
-            total -= _sum(log if self.weight is None else log.mul_(self.weight[low:high]))
-        share = self.last.yes[m] if side > 0 else self.last.no[m]
-        return float(total + leap * share)
+    def _weigh(self, values: Tensor, page: Page, out: Tensor) -> Tensor:
+        if self.weight is None:
+            return values
+        return torch.mul(values, self.weight[page.low : page.high], out=out)
 
+    def _exact(self, m: int) -> tuple[Tensor, Tensor | float]:
+        part = slice(int(self.cells.start[m]), int(self.cells.start[m + 1]))
+        return self.x[part].double(), 1.0 if self.weight is None else self.weight[part].double()
 
-TensorSums = SlicedSums | ScatteredSums
+    def _exact_spread(self, m: int, tilt: float) -> float:
+        x, weight = self._exact(m)
+        return float((torch.sigmoid(x + tilt) * torch.sigmoid(-x - tilt) * weight).sum())
 
-
-class _Kept(NamedTuple):
-    tilt: float
-    side: float
-    probs: list[Tensor]
+    def _exact_divergence(self, m: int, tilt: float) -> float:
+        x, weight = self._exact(m)
+        return float((pair_divergence(x, torch.tensor(tilt).to(x)) * weight).sum())
 
 
-def _sum(values: Tensor) -> float:
-    """Σ accumulated in float64; of a long float32 tensor, over partial sums of 128."""
-    if values.dtype == torch.float64 or len(values) < 1 << 17:
-        return float(values.sum(dtype=torch.float64))
-    head = len(values) // 128 * 128
-    sums = values[:head].view(-1, 128).sum(dim=1).sum(dtype=torch.float64)
-    return float(sums) + float(values[head:].sum(dtype=torch.float64))
+TensorSums = PagedSums | ScatteredSums
 
 
-def _divergence(x: Tensor, tilt: Tensor) -> Tensor:
+def _small_cells(x: Tensor, cells: Cells) -> tuple[np.ndarray, ScatteredSums | None]:
+    """Cells too small for float32, and their sums in float64."""
+    sizes = np.diff(cells.start)
+    small = np.flatnonzero((sizes < SMALL) & (cells.mass > 0))
+    if x.dtype == torch.float64 or not len(small):
+        return small[:0], None
+    parts = [slice(int(cells.start[m]), int(cells.start[m + 1])) for m in small]
+    weight = None if cells.weight is None else torch.cat([cells.weight[part] for part in parts])
+    start = np.concatenate([[0], np.cumsum(sizes[small])])
+    return small, ScatteredSums(torch.cat([x[p] for p in parts]).double(), weight, start)
+
+
+def pair_divergence(x: Tensor, tilt: Tensor) -> Tensor:
     r"""KL(σ(x + t) ‖ σ(x)) elementwise, exact for any finite x and t.
 
     With :math:`y = -|x|` and :math:`\tau = \mp t` the tilt of that side,

@@ -1,18 +1,21 @@
 """Cells: which pairs a criterion treats alike, sorted once and used for any logits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.arrays import tensor
 from linkparity.criteria.criterion import Criterion, Layout
 from linkparity.criteria.custom import Custom
 from linkparity.criteria.groups import NONE, GroupCells, check_groups, code_groups, cross
+from linkparity.criteria.pages import Page, split_pages
 from linkparity.criteria.table import CRITERIA
 
-CHUNK = 1 << 22
+CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,7 @@ class Cells:
         weight: weights of the constrained pairs in that order; None when all are 1.
         mass: ``(M,)`` total weight of each cell.
         label_mass: ``(M,)`` total weight of each cell's links, where labels were given.
+        pool: working memory between projections.
     """
 
     criterion: Criterion
@@ -38,6 +42,7 @@ class Cells:
     weight: Tensor | None
     mass: np.ndarray
     label_mass: np.ndarray | None
+    pool: list[Tensor] = field(default_factory=list, repr=False)
 
     @classmethod
     def prepare(
@@ -62,9 +67,10 @@ class Cells:
         """
         chosen = CRITERIA[criterion] if isinstance(criterion, str) else criterion
         parts = _parts(groups, chosen, directed, combine)
-        count = len(next(iter(parts.values())).groups)
-        label = _check_labels(labels, count, chosen)
-        weights = _check_weight(weight, count)
+        first = next(iter(parts.values())).groups
+        count, device = len(first), first.device
+        label = _check_labels(labels, count, chosen, device)
+        weights = _check_weight(weight, count, device)
         layout, code, sizes = _assign(parts, chosen, label, count)
         start = np.concatenate([[0], np.cumsum(sizes)])
         order = _sort(code, start)
@@ -97,6 +103,11 @@ class Cells:
         """Total weight of the constrained pairs."""
         return float(self.mass.sum())
 
+    @cached_property
+    def pages(self) -> list[Page]:
+        """The constrained pairs in their order, a stretch at a time."""
+        return split_pages(self.start)
+
     def __len__(self) -> int:
         return len(self.code)
 
@@ -109,7 +120,18 @@ class Cells:
             for name in ("code", "order", "weight")
             if (value := getattr(self, name)) is not None
         }
-        return replace(self, **move)
+        return replace(self, **move, pool=[])
+
+    def lend(self, like: Tensor, count: int) -> Tensor:
+        """``(count, len(like))`` of working memory: what was given back, where that fits."""
+        room = self.pool.pop() if self.pool else None
+        if room is not None and room.shape == (count, len(like)) and room.dtype == like.dtype:
+            return room
+        return torch.empty((count, len(like)), dtype=like.dtype, device=like.device)
+
+    def give_back(self, room: Tensor) -> None:
+        """Keep working memory for the next projection of these cells."""
+        self.pool[:] = [room]
 
     def sum(self, values: Tensor) -> np.ndarray:
         """``(M,)`` float64 sums of values that stand in the sorted order."""
@@ -142,12 +164,14 @@ def _parts(
     return {name: code_groups(group, directed) for name, group in checked.items()}
 
 
-def _check_labels(labels: object, count: int, criterion: Criterion) -> Tensor | None:
+def _check_labels(
+    labels: object, count: int, criterion: Criterion, device: torch.device
+) -> Tensor | None:
     if labels is None:
         if criterion.needs_labels:
             raise ValueError(f"{criterion.name}: labels are missing; give (P,) zeros and ones")
         return None
-    label = torch.as_tensor(labels)
+    label = tensor(labels).to(device)
     if label.shape != (count,):
         raise ValueError(f"labels must have the shape ({count},), got {tuple(label.shape)}")
     wrong = (label != 0) & (label != 1)
@@ -160,10 +184,10 @@ def _check_labels(labels: object, count: int, criterion: Criterion) -> Tensor | 
     return label
 
 
-def _check_weight(weight: object, count: int) -> Tensor | None:
+def _check_weight(weight: object, count: int, device: torch.device) -> Tensor | None:
     if weight is None:
         return None
-    weights = torch.as_tensor(weight)
+    weights = tensor(weight).to(device)
     if not weights.is_floating_point():
         weights = weights.to(torch.get_default_dtype())
     if weights.shape != (count,):
@@ -191,7 +215,7 @@ def _assign(
     sizes = torch.zeros(size + 1, dtype=torch.int64, device=device)
     for low in range(0, count, CHUNK):
         part = slice(low, low + CHUNK)
-        known = torch.zeros(()) if label is None else label[part].long().to(device)
+        known = torch.zeros(()) if label is None else label[part].long()
         joint = torch.zeros((), dtype=torch.int64, device=device)
         for groups, base in zip(parts.values(), radix, strict=True):
             joint = joint * base + criterion.assign(groups.code_of(part), known, groups) + 1

@@ -1,9 +1,9 @@
 """Any linear criterion: the user's own cells, matrix and right side."""
 
 import numpy as np
-import torch
 from torch import Tensor
 
+from linkparity.arrays import tensor
 from linkparity.criteria.criterion import Criterion, Layout
 from linkparity.criteria.groups import NONE, GroupCells
 
@@ -22,7 +22,7 @@ class Custom(Criterion):
     name = "custom"
 
     def __init__(self, cells: object, A: object, b: object) -> None:
-        self.cells = torch.as_tensor(cells)
+        self.cells = tensor(cells)
         self.matrix = np.asarray(A, dtype=np.float64)
         self.right = np.asarray(b, dtype=np.float64)
         if self.matrix.ndim != 2 or self.right.shape != self.matrix.shape[:1]:

@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.arrays import tensor
+
 NONE = -1
 
 
@@ -69,12 +71,11 @@ def code_groups(groups: object, directed: bool = False) -> GroupCells:
     if group.ndim == 1:
         key = np.arange(size)[:, None]
         return GroupCells(key, tuple(str(g) for g in range(size)), group, size, directed)
-    known = group >= 0
-    both, lone = known[:, 0] & known[:, 1], known[:, 0] ^ known[:, 1]
+    both, lone = _ends(group)
     key = np.empty((0, 2), dtype=np.int64)
-    if both.any() or not lone.any():
+    if both or not lone:
         key = _ordered(size) if directed else _unordered(size)
-    if lone.any():
+    if lone:
         alone = np.stack([np.arange(size), np.full(size, NONE)], axis=1)
         key = np.concatenate([key, alone])
     return GroupCells(key, tuple(_name(a, b) for a, b in key), group, size, directed)
@@ -82,7 +83,7 @@ def code_groups(groups: object, directed: bool = False) -> GroupCells:
 
 def check_groups(groups: object) -> Tensor:
     """``groups`` as an integer tensor ``(P,)`` or ``(P, 2)`` of numbers ≥ −1, or a sentence."""
-    group = torch.as_tensor(groups)
+    group = tensor(groups)
     if group.is_floating_point() or group.is_complex():
         raise ValueError(
             f"groups must be integers (−1 for none), got {group.dtype}; number the groups 0, 1, 2 …"
@@ -116,6 +117,15 @@ def cross(attributes: dict[str, Tensor]) -> Tensor:
             crossed = torch.where(none, NONE, crossed * size + group.long())
     assert crossed is not None
     return crossed
+
+
+def _ends(group: Tensor) -> tuple[bool, bool]:
+    """Whether some pair has a group at both ends, and whether some has one at a single end."""
+    both = lone = False
+    for part in torch.split(group, 1 << 20):
+        known = (part != NONE).sum(dim=1)
+        both, lone = both or bool((known == 2).any()), lone or bool((known == 1).any())
+    return both, lone
 
 
 def _unordered(size: int) -> np.ndarray:

@@ -18,6 +18,9 @@ from linkparity.solver.feasibility import explain
 from linkparity.solver.problem import MAX_STEPS, Problem, Solution
 from linkparity.sums import Sums, SumSource
 
+#: With a tolerance, a solver that comes to a halt this near on the logit scale has arrived.
+BAND_TOL = 1e-6
+
 
 @dataclass(frozen=True)
 class _State:
@@ -49,12 +52,15 @@ def solve_joint(
         return _State(mu, centre @ lack, (rows * now.spread) @ rows.T, unmet / unit, goal)
 
     here = state(_begin(rows, start, problem))
-    radius = 4.0
-    for step in range(MAX_STEPS):
-        if np.abs(here.error).max(initial=0.0) <= tol:
-            tilt = rows.T @ here.mu
-            return Solution(tilt, centre.T @ here.mu / weight, step, here.goal)
-        move = _step(here, rows, scale, problem, radius)
+    radius, steps = 4.0, 0
+    for _ in range(MAX_STEPS):
+        if np.abs(here.error).max() <= tol:
+            break
+        steps += 1
+        with np.errstate(over="ignore", invalid="ignore"):
+            move = _step(here, rows, scale, problem, radius)
+        if not np.isfinite(move).all():
+            break
         there = state(here.mu + move)
         before = _along(here.gradient, move, here.mu, here.mu, problem.slack)
         after = _along(there.gradient, move, there.mu, here.mu, problem.slack)
@@ -67,7 +73,10 @@ def solve_joint(
         if after > 0.25 * before:
             radius = max(radius, reach) * 3
         here = there
-    raise explain(problem, here.error, tol, step)
+    # which of several redundant constraints binds is a matter of rounding, their means are not
+    if np.abs(here.error).max() <= (max(tol, BAND_TOL) if problem.slack else tol):
+        return Solution(rows.T @ here.mu, centre.T @ here.mu / weight, steps, here.goal)
+    raise explain(problem, here.error, tol, steps)
 
 
 def _begin(rows: np.ndarray, start: np.ndarray, problem: Problem) -> np.ndarray:
@@ -86,15 +95,19 @@ def _common(problem: Problem, now: Sums, mu: np.ndarray) -> np.ndarray:
     hit, miss = problem.hit_miss(now)
     if not problem.slack:
         return np.asarray(np.log(together @ hit) - np.log(together @ miss))
-    mean = hit / problem.weight
-    low = np.array([mean[mine].min() for mine in together])
-    high = np.array([mean[mine].max() for mine in together])
     active = together * (mu != 0)
-    bounds = active @ (mean + problem.slack * np.sign(mu))
     count = active.sum(axis=1)
-    common = np.where(count > 0, bounds / np.maximum(count, 1), (low + high) / 2)
-    common = np.where((low < common) & (common < high), common, (low + high) / 2)
-    return np.asarray(np.log(common) - np.log1p(-common))
+    shift = problem.slack * np.sign(mu)
+
+    def agreed(mean: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        low = np.array([mean[mine].min() for mine in together])
+        high = np.array([mean[mine].max() for mine in together])
+        value = active @ (mean + shift) / np.maximum(count, 1)
+        inside = (count > 0) & (low < value) & (value < high)
+        return np.asarray(np.where(inside, value, (low + high) / 2))
+
+    yes, no = agreed(hit / problem.weight, shift), agreed(miss / problem.weight, -shift)
+    return np.asarray(np.log(yes) - np.log(no))
 
 
 def _lack(problem: Problem, goal: np.ndarray, now: Sums) -> tuple[np.ndarray, np.ndarray]:
@@ -157,16 +170,20 @@ def _banded_step(
     here: _State, rows: np.ndarray, scale: np.ndarray, problem: Problem, radius: float
 ) -> np.ndarray:
     """The step with kinks: from a damped model which constraints bind, then their Newton step."""
+    if not (np.isfinite(here.hessian).all() and np.isfinite(here.gradient).all()):
+        return np.full(len(here.mu), np.nan)
     damping = max(1e-9 * (np.diag(here.hessian) / scale).max(), 1e-20)
     extra = 0.0
     while True:
         rough, pull = _proximal(here, here.hessian + (damping + extra) * np.diag(scale), problem)
+        if not np.isfinite(rough).all():
+            return rough
         sharp = _bound_step(here, here.hessian + extra * np.diag(scale), problem, scale, pull)
         for move in (sharp, rough):
             rises = _along(here.gradient, move, here.mu, here.mu, problem.slack) > 0
             if rises and np.abs(rows.T @ move).max() <= radius:
                 return move
-        if np.abs(rows.T @ rough).max() <= radius:
+        if not np.abs(rows.T @ rough).max() > radius:
             return rough
         extra = max(extra, damping) * 8
 

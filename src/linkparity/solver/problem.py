@@ -10,6 +10,7 @@ Means live on the logit scale, log hit − log miss, so that 10⁻²⁰ and 1 �
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit
@@ -47,15 +48,19 @@ class Problem:
     slack: float
     rows: tuple[str, ...]
 
-    @property
+    @cached_property
     def weight(self) -> np.ndarray:
         """``(C,)`` W: weight under each constraint."""
         return np.asarray(np.abs(self.matrix) @ self.mass)
 
     def hit_miss(self, sums: Sums) -> tuple[np.ndarray, np.ndarray]:
         """``(C,)`` weight for and against each constraint's statistic."""
-        plus, minus = np.maximum(self.matrix, 0), np.maximum(-self.matrix, 0)
+        plus, minus = self._sides
         return plus @ sums.yes + minus @ sums.no, plus @ sums.no + minus @ sums.yes
+
+    @cached_property
+    def _sides(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.maximum(self.matrix, 0), np.maximum(-self.matrix, 0)
 
     def means(self, sums: Sums) -> np.ndarray:
         """``(C,)`` mean of each constraint's statistic."""
@@ -69,7 +74,7 @@ class Problem:
         yes, no = self.weight * expit(goal), self.weight * expit(-goal)
         return np.asarray(np.where(goal < 0, yes - hit, miss - no))
 
-    @property
+    @cached_property
     def together(self) -> np.ndarray:
         """``(C, C)`` whether two constraints share a target."""
         return np.asarray(self.block[:, None] == self.block[None, :])
