@@ -9,6 +9,7 @@ import typer
 
 from linkparity import __version__
 from linkparity.cli_tables import add_table_commands
+from linkparity.cli_train import add_train_commands
 from linkparity.console import one_line, say, show, show_json, warn_in_one_line
 
 app = typer.Typer(
@@ -79,6 +80,7 @@ def datasets(
         show(datasets_table(cards) if name is None else card_table(*cards[0]))
 
 
+add_train_commands(app)
 add_table_commands(app)
 
 
