@@ -88,7 +88,7 @@ def test_version(run):
         (["train", "polbooks", "--criterion", "dp", "--gamma", "-1"], "gamma"),
         (["train", "polbooks", "--criterion", "dp", "--target", "0"], "between 0 and 1"),
         (["train", "polbooks", "--test", "2"], "test must lie strictly between 0 and 1"),
-        (["train"], "Missing argument"),
+        (["train"], "give either the NAME of a data set, or --links"),
         (["datasets", "polblog"], "unknown data set 'polblog'; did you mean 'polblogs'?"),
     ],
 )

@@ -8,7 +8,8 @@ from typing import Any
 from linkparity.datasets import load
 from linkparity.graph import Graph
 from linkparity.paper import Published, published
-from linkparity.runs import MEASURES, Run, run_training
+from linkparity.prediction import LinkPredictor
+from linkparity.runs import MEASURES, Run, train_run
 
 DATASET = "polblogs"
 MODELS = ("dot-product", "cne")
@@ -52,9 +53,8 @@ def run_demo(tell: Callable[[str], None] = lambda text: None, seed: int = 0) -> 
     runs = []
     for model in MODELS:
         for criterion in CRITERIA:
-            run = run_training(
-                graph, DATASET, seed=seed, model=model, criterion=criterion, gamma=GAMMA
-            )
+            predictor = LinkPredictor(model, criterion, gamma=GAMMA, seed=seed)
+            run = train_run(graph, predictor, dataset=DATASET)
             runs.append(run)
             tell(f"{model}, {run.criterion}: trained in {run.predictor.fit_seconds_:.1f} s")
     return Demo(graph, tuple(runs), perf_counter() - began)

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit
 
-from linkparity.arrays import tensor
+from linkparity.arrays import expit, tensor
 from linkparity.criteria import Cells
 from linkparity.solver import Problem, Solution, solve
 from linkparity.sums import Sums, SumSource

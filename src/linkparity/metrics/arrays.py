@@ -2,7 +2,8 @@
 
 import numpy as np
 import torch
-from scipy.special import expit, logit
+
+from linkparity.arrays import expit, logit
 
 
 def check_scores(

@@ -40,6 +40,29 @@ def resampled_sums(
     return mass, total
 
 
+def drawn_sums(
+    count: np.ndarray,
+    mean: np.ndarray,
+    square: np.ndarray,
+    *,
+    generator: np.random.Generator,
+    resamples: int = RESAMPLES,
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""As :func:`resampled_sums`, from counts, means and squared distances ``(G,)`` alone.
+
+    .. math:: \sum e \sim \Gamma(n), \qquad
+              \frac{\sum e h}{\sum e} - \bar h \;\dot\sim\;
+              N\Big(0, \frac{\sum (h - \bar h)^2}{n (n + 1)}\Big)
+
+    for pairs of weight 1. The total is exact and independent of the mean, whose variance is exact
+    too; only the mean's shape is taken as normal.
+    """
+    size = (resamples, len(count))
+    total = generator.standard_gamma(np.broadcast_to(count, size))
+    spread = np.sqrt(square / np.maximum(count * (count + 1), 1))
+    return total * (mean + spread * generator.standard_normal(size)), total
+
+
 def gap_interval(mean: np.ndarray, draws: np.ndarray, confidence: float) -> tuple[float, float]:
     r"""Interval for the largest gap between ``mean (M,)``, given ``draws (B, M)`` of them.
 

@@ -1,7 +1,8 @@
 """The area under the ROC curve and its variance, from counts per distinct score."""
 
+from statistics import NormalDist
+
 import numpy as np
-from scipy.special import ndtri
 
 
 def levels(scores: np.ndarray) -> np.ndarray:
@@ -51,6 +52,6 @@ def largest_interval(
     All M intervals hold at once with the given confidence (Bonferroni), so the largest of their
     lower and upper ends hold the largest AUC. With M = 1 it is the plain interval.
     """
-    z = float(ndtri(1 - (1 - confidence) / (2 * len(area))))
+    z = float(NormalDist().inv_cdf(1 - (1 - confidence) / (2 * len(area))))
     half = z * np.sqrt(variance)
     return max(float((area - half).max()), 0.0), min(float((area + half).max()), 1.0)

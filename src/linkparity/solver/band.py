@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq
 
 from linkparity.solver.problem import Problem, Solution
 from linkparity.solver.roots import solve_roots
@@ -58,6 +57,8 @@ def _pull(
 
 
 def _root(pull: Callable[[float], float], logits: np.ndarray) -> float:
+    from scipy.optimize import brentq
+
     low, high = float(logits.min()), float(logits.max())
     if low == high or pull(low) >= 0:
         return low

@@ -1,8 +1,8 @@
 """Why the joint solver stopped: a linear program in the cells' means."""
 
 import numpy as np
-from scipy.special import expit
 
+from linkparity.arrays import expit
 from linkparity.solver.problem import Infeasible, NotConverged, Problem
 
 #: A constraint unmet by more than this is beyond rounding.

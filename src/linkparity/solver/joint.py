@@ -11,9 +11,8 @@ function bends by at most a factor e per unit of tilt, so the radius bounds the 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
-from scipy.special import expit
 
+from linkparity.arrays import expit
 from linkparity.solver.feasibility import explain
 from linkparity.solver.problem import MAX_STEPS, Problem, Solution
 from linkparity.sums import Sums, SumSource
@@ -159,6 +158,8 @@ def _damped(here: _State, root: np.ndarray, damping: float) -> np.ndarray:
 
 def _independent(rows: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """Constraints that do not follow from others: two attributes' rows have the same sum."""
+    from scipy.linalg import qr
+
     scaled = (rows * np.sqrt(mass)).T
     scaled = scaled / np.maximum(np.linalg.norm(scaled, axis=0), np.finfo(float).tiny)
     triangle, order = qr(scaled, mode="r", pivoting=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
+from linkparity.arrays import expit
 from linkparity.sums import Sums
 
 MAX_STEPS = 200

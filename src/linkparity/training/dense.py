@@ -256,7 +256,7 @@ class DenseScored(RememberedSums):
         return np.asarray(np.diff(sums[self.pairs.blocks.link_start]))
 
     def _link_divergence(self, tilt: np.ndarray) -> np.ndarray:
-        return tilt * self.links(tilt).yes - self._link_soft(tilt) + self.link_soft
+        return np.asarray(tilt * self.links(tilt).yes - self._link_soft(tilt) + self.link_soft)
 
 
 def _pieces(stretch: Stretch) -> Iterator[tuple[int, int]]:

@@ -1,6 +1,6 @@
-"""One run: split a graph, train on it, evaluate on what was held out, keep the model."""
+"""Split, train, evaluate, save."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ from linkparity.prediction import LinkPredictor
 from linkparity.split import split_links
 from linkparity.training import Epoch
 
-#: Measures that stand in every row, in this order.
 MEASURES = ("auc", "dp", "eo", "rdp", "rb", "kl")
 
 
@@ -46,45 +45,25 @@ class Run:
             "seed": self.predictor.seed,
             **{name: scores[name] for name in MEASURES},
             "ap": scores["ap"],
-            "fit_seconds": round(self.predictor.fit_seconds_, 3),
+            "fit_seconds": self.predictor.fit_seconds_,
             "epochs": len(self.predictor.history_),
             **{k: scores[k] for k in ("pairs", "links", "intervals", "cells", "reasons", "notes")},
         }
 
 
-def run_training(
+def train_run(
     graph: Graph,
-    dataset: str | None = None,
-    *,
-    test: float = 0.2,
-    seed: int = 0,
+    predictor: LinkPredictor,
     out: Path | None = None,
-    confidence: float | None = 0.95,
-    on_epoch: Callable[[Epoch], object] | None = None,
-    **parameters: Any,
+    *,
+    dataset: str | None = None,
+    test: float = 0.2,
+    tell: Callable[[Epoch], object] | None = None,
 ) -> Run:
-    """Hold out links, train a :class:`LinkPredictor` on the rest, evaluate it, save it to ``out``.
-
-    Args:
-        graph: all links.
-        dataset: its name, for the record.
-        test: share of the links to hold out.
-        seed: of the split and of the training.
-        out: directory to save the predictor to.
-        confidence: of the intervals.
-        on_epoch: called with each row of training.
-        parameters: of the predictor, such as ``model`` and ``criterion``.
-    """
-    predictor = LinkPredictor(seed=seed, **_told(parameters))
-    split = split_links(graph, test=test, seed=seed)
-    predictor.fit(split.train, on_epoch=on_epoch)
-    scores = evaluate(predictor, split, confidence=confidence, seed=seed)
-    run = Run(dataset, predictor, scores)
+    """Hold out links, train on the rest, evaluate, and save to ``out`` if given."""
+    split = split_links(graph, test=test, seed=predictor.seed)
+    predictor.fit(split.train, on_epoch=tell)
+    scores = evaluate(predictor, split, seed=predictor.seed)
     if out is not None:
         predictor.save(out)
-    return run
-
-
-def _told(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters that were given; the predictor's own defaults hold for the rest."""
-    return {name: value for name, value in parameters.items() if value is not None}
+    return Run(dataset, predictor, scores)
