@@ -49,11 +49,8 @@ class Pairs:
                     f"got {tuple(value.shape)}"
                 )
         _check_rows(index, label, weight)
-        for name, value in (
-            ("index", index),
-            ("label", label.to(torch.int64, copy=True)),
-            ("weight", weight),
-        ):
+        label = label.to(torch.int64, copy=True)
+        for name, value in (("index", index), ("label", label), ("weight", weight)):
             object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
