@@ -289,12 +289,12 @@ def test_a_cell_of_one_pair_takes_no_part_in_an_interval_and_is_named():
     for name in ("dp", "eo", "rdp"):
         found = METRICS[name](ScoredPairs.of(**problem))
         assert np.isfinite(found.interval).all()
-        assert "leaves out 3-3" in found.note
+        assert "leaves out 3 – 3" in found.note
     problem["logits"][-1] = 9.0
     for name in ("dp", "eo", "rdp"):
         found = METRICS[name](ScoredPairs.of(**problem))
         assert np.isnan(found.interval).all()
-        assert "3-3" in found.reason
+        assert "3 – 3" in found.reason
         assert not math.isnan(found.value)
 
 
@@ -320,14 +320,26 @@ def test_equal_predictions_are_known_exactly():
     assert METRICS["dp"](scored).interval == pytest.approx((0.0, 0.0), abs=1e-12)
 
 
-def test_a_thousand_resamples_of_forty_thousand_pairs_in_under_two_seconds():
-    problem = sample(np.random.default_rng(12), size=40_000, groups=7)
+@pytest.mark.parametrize("groups", [7, 60])
+def test_a_thousand_resamples_of_forty_thousand_pairs_in_under_two_seconds(groups):
+    problem = sample(np.random.default_rng(12), size=40_000, groups=groups)
     scored = ScoredPairs.of(**problem)
     assert bootstrap.RESAMPLES == 1000
     start = time.perf_counter()
     found = METRICS["dp"](scored)
     assert time.perf_counter() - start < 2.0
     assert found.interval[0] < found.value < found.interval[1]
+
+
+def test_many_cells_are_held_at_once_by_a_little_wider_an_interval(monkeypatch):
+    rng = np.random.default_rng(17)
+    mean = np.linspace(0.3, 0.4, 200)
+    draws = mean + rng.uniform(0.005, 0.02, size=200) * rng.normal(size=(1000, 200))
+    exact = gap_interval(mean, draws, 0.95)
+    monkeypatch.setattr(bootstrap, "PAIRWISE", 100)
+    wider = gap_interval(mean, draws, 0.95)
+    assert wider[0] <= exact[0] <= 0.1 <= exact[1] <= wider[1]
+    assert wider[1] - wider[0] < 1.4 * (exact[1] - exact[0])
 
 
 def test_tiny_gaps_keep_their_precision():

@@ -1,10 +1,12 @@
 """Gaps between mean predictions: ``dp`` over all pairs, ``eo`` over true links."""
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from linkparity.metrics.bootstrap import gap_interval, resampled_sums
 from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
 from linkparity.metrics.sums import gap
+from linkparity.metrics.views import cell_labels
 
 
 def dp(scored: ScoredPairs) -> Estimate:
@@ -63,14 +65,16 @@ def _with_interval(
     """The gap with its bootstrap interval, or with the reason why there is none."""
     code, member = scored.code[rows], scored.cells.member
     size = _effective_size(weight, code, member)
+    labels = cell_labels(scored.cells.groups)
     lone = np.flatnonzero(~np.isnan(means) & (size < 2))
-    names = ", ".join("-".join(scored.cells.groups[c]) for c in lone)
+    names = ", ".join(labels[c] for c in lone)
     value, count = gap(means), len(rows)
     if np.nanargmax(means) in lone or np.nanargmin(means) in lone:
         reason = f"an end of the gap rests on a single pair's worth of {unit} ({names})"
         return Estimate(value, count, unit, (NAN, NAN), reason)
     generator = np.random.default_rng(scored.seed)
-    mass, total = resampled_sums(scored.prob[rows], weight, code, len(member), generator=generator)
+    groups = member.shape[0]
+    mass, total = resampled_sums(scored.prob[rows], weight, code, groups, generator=generator)
     used = np.flatnonzero(size >= 2)
     mean, n = means[used], size[used]
     off = (mass @ member[:, used]) / (total @ member[:, used]) - mean
@@ -79,9 +83,10 @@ def _with_interval(
     return Estimate(value, count, unit, interval, note=note)
 
 
-def _effective_size(weight: np.ndarray, code: np.ndarray, member: np.ndarray) -> np.ndarray:
+def _effective_size(weight: np.ndarray, code: np.ndarray, member: csr_array) -> np.ndarray:
     r"""Kish's number of pairs per cell, :math:`(\sum w)^2 / \sum w^2`; 0 where empty."""
-    total = np.bincount(code, weight, len(member)) @ member
-    square = np.bincount(code, weight**2, len(member)) @ (member**2)
+    groups = member.shape[0]
+    total = np.bincount(code, weight, groups) @ member
+    square = np.bincount(code, weight**2, groups) @ member.power(2)
     size: np.ndarray = np.divide(total**2, square, out=np.zeros_like(total), where=square > 0)
     return size

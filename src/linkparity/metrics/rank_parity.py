@@ -4,6 +4,7 @@ import numpy as np
 
 from linkparity.metrics.delong import delong, largest_interval, levels
 from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
+from linkparity.metrics.views import cell_labels
 
 
 def rdp(scored: ScoredPairs) -> Estimate:
@@ -24,23 +25,24 @@ def rdp(scored: ScoredPairs) -> Estimate:
         reason = f"needs pairs in two cells of the view {scored.view!r}, got {len(occupied)}"
         return Estimate(NAN, count, interval=unknown, reason=reason)
     code, level = scored.code[used], levels(scored.rank[used])
+    counted = times[code]
+    labels = cell_labels(scored.cells.groups)
+    member = scored.cells.member.tocsc()
     area, variance = np.empty(len(occupied)), np.empty(len(occupied))
     for i, cell in enumerate(occupied):
-        inside = scored.cells.member[code, cell]
-        area[i], variance[i] = delong(level, inside, times[code] - inside)
+        column = slice(*member.indptr[cell : cell + 2])
+        inside = np.zeros_like(times)
+        inside[member.indices[column]] = member.data[column]
+        area[i], variance[i] = delong(level, inside[code], counted - inside[code])
     value = float(area.max())
     if scored.confidence is None:
         return Estimate(value, count)
     known = variance > 0
     if not known[area.argmax()]:
-        name = "-".join(scored.cells.groups[occupied[area.argmax()]])
+        name = labels[occupied[area.argmax()]]
         reason = f"DeLong's variance is 0 or unknown for {name}, where the AUC is largest"
         return Estimate(value, count, interval=unknown, reason=reason)
     interval = largest_interval(area[known], variance[known], scored.confidence)
-    left = [
-        "-".join(scored.cells.groups[c])
-        for c, s in zip(occupied, variance, strict=True)
-        if not s > 0
-    ]
+    left = [labels[c] for c, s in zip(occupied, variance, strict=True) if not s > 0]
     note = f"the interval leaves out {', '.join(left)}, without a variance" if left else ""
     return Estimate(value, count, interval=interval, note=note)
