@@ -125,9 +125,10 @@ def download(archive: Archive, folder: Path) -> Path:
             f"load: what {archive.url} sent is not the published file (its sha256 differs) and was "
             f"thrown away; try again, or {advice}"
         ) from None
-    except OSError as error:
+    except OSError as error:  # pooch rewrites a PermissionError as a paragraph of its own
+        why = error.strerror or "permission denied"
         raise DataError(
-            f"load: cannot write to {folder} ({error.strerror or error}); set {VARIABLE} to a "
+            f"load: cannot write to {folder} ({why}); set {VARIABLE} to a "
             f"directory that can be written, or {advice}"
         ) from None
     return Path(got)
