@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from linkparity.metrics import METRICS, VIEWS, ScoredPairs, bootstrap
 from linkparity.metrics.bootstrap import gap_interval, resampled_sums
-from linkparity.metrics.delong import delong, largest_interval, levels
+from linkparity.metrics.delong import against_rest, delong, largest_interval, levels
 
 EXAMPLES = settings(deadline=None, max_examples=50)
 small_scores = st.lists(st.integers(0, 5), min_size=2, max_size=12)
@@ -70,6 +70,22 @@ def test_pairs_that_count_on_both_sides_are_clusters(rows):
     area, variance = brute_clustered(clusters)
     found = delong(levels(score), positive, negative)
     assert found == pytest.approx((area, max(variance, 0)), abs=1e-12)
+
+
+@EXAMPLES
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 2)), min_size=2),
+)
+def test_every_cell_against_the_rest_is_delong_of_both(rows):
+    level, first, second = np.array(rows).T
+    used = first + second > 0
+    level, first, second = level[used], first[used], second[used]
+    assume(first.any())
+    assume(second.any())
+    cells = [(np.flatnonzero(inside), inside[inside > 0]) for inside in (first, second)]
+    found = list(against_rest(level, first + second, cells))
+    expected = [delong(level, first, second), delong(level, second, first)]
+    assert np.array(found) == pytest.approx(np.array(expected), abs=1e-12, nan_ok=True)
 
 
 def test_delong_variance_is_that_of_repeated_samples():

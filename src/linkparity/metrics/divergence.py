@@ -8,7 +8,7 @@ from linkparity.criteria.groups import LARGEST
 from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
 from linkparity.metrics.views import group_pairs
 
-MOST = 5000  # the projection holds a matrix of so many cells squared
+MOST = 6000  # the projection holds a matrix of so many cells squared
 
 
 def kl(scored: ScoredPairs) -> Estimate:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from linkparity.metrics.delong import delong, largest_interval, levels
+from linkparity.metrics.delong import against_rest, largest_interval, levels
 from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
 from linkparity.metrics.views import cell_labels
 
@@ -16,7 +16,6 @@ def rdp(scored: ScoredPairs) -> Estimate:
     shrink when all predictions are squeezed together. Unweighted, over pairs with a group; the
     interval is DeLong's, held for all cells at once. ``nan`` with fewer than two cells.
     """
-    times = scored.cells.member.sum(axis=1)
     used = scored.in_cells
     count = len(used)
     unknown = (NAN, NAN) if scored.confidence is not None else None
@@ -24,16 +23,12 @@ def rdp(scored: ScoredPairs) -> Estimate:
     if len(occupied) < 2:
         reason = f"needs pairs in two cells of the view {scored.view!r}, got {len(occupied)}"
         return Estimate(NAN, count, interval=unknown, reason=reason)
-    code, level = scored.code[used], levels(scored.rank[used])
-    counted = times[code]
     labels = cell_labels(scored.cells.groups)
-    member = scored.cells.member.tocsc()
-    area, variance = np.empty(len(occupied)), np.empty(len(occupied))
-    for i, cell in enumerate(occupied):
-        column = slice(*member.indptr[cell : cell + 2])
-        inside = np.zeros_like(times)
-        inside[member.indices[column]] = member.data[column]
-        area[i], variance[i] = delong(level, inside[code], counted - inside[code])
+    inside = scored.cells.member[scored.code[used]].tocsc()
+    bounds = [slice(*inside.indptr[c : c + 2]) for c in occupied]
+    cells = ((inside.indices[part], inside.data[part]) for part in bounds)
+    found = against_rest(levels(scored.rank[used]), inside.sum(axis=1), cells)
+    area, variance = np.array(list(found)).T
     value = float(area.max())
     if scored.confidence is None:
         return Estimate(value, count)
