@@ -7,10 +7,13 @@ from linkparity.grouping import GraphWarning
 from linkparity.pairs import Pairs, all_pairs, sample_pairs
 from linkparity.datasets import load
 from linkparity.split import Split, SplitWarning, split_links
+from linkparity.models import LinkModel
 from linkparity.criteria import Cells
 from linkparity.projection import Projection, i_project
 from linkparity.solver import Infeasible, NotConverged
 from linkparity.regularizer import FairnessRegularizer
+from linkparity.training import Diverged, Epoch, train
+from linkparity.prediction import LinkPredictor, Ranking, TrainingWarning
 from linkparity.evaluation import Scores, evaluate, score_pairs
 
 __version__ = "0.1.0"
@@ -26,6 +29,7 @@ __all__ = [
     "split_links",
     "Split",
     "SplitWarning",
+    "LinkModel",
     "criteria",
     "Cells",
     "i_project",
@@ -33,6 +37,12 @@ __all__ = [
     "Infeasible",
     "NotConverged",
     "FairnessRegularizer",
+    "train",
+    "Epoch",
+    "Diverged",
+    "LinkPredictor",
+    "Ranking",
+    "TrainingWarning",
     "evaluate",
     "score_pairs",
     "Scores",

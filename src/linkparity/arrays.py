@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 def tensor(values: object) -> Tensor:
-    """As ``torch.as_tensor``, which balks at arrays that are read-only or turned around.
+    """As ``torch.as_tensor``, but a copy, and of arrays that are read-only or turned around too.
 
     >>> tensor(np.arange(3)[::-1])
     tensor([2, 1, 0])
@@ -15,7 +15,5 @@ def tensor(values: object) -> Tensor:
         return values
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"expected numbers, got {array.dtype}; convert them first")
-    if not array.flags.writeable or any(stride < 0 for stride in array.strides):
-        array = array.copy()
-    return torch.as_tensor(array)
+        raise ValueError(f"expected numbers, got {values!r:.60}; convert them first")
+    return torch.from_numpy(array.copy())

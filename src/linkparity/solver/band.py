@@ -24,8 +24,7 @@ def solve_band(
     sums: SumSource, problem: Problem, start: np.ndarray, tol: float, base: Sums, bound: float
 ) -> Solution:
     """As :func:`linkparity.solver.solve`: the best target of each block, then its tilts."""
-    hit, miss = problem.hit_miss(base)
-    now = np.log(hit) - np.log(miss)
+    now = problem.logits(base)
     goal = np.array([np.median(now[mine]) for mine in problem.together])
     best = Solution(start, np.zeros(len(goal)), 0, goal)
     steps = 0

@@ -21,7 +21,7 @@ def explain(problem: Problem, error: np.ndarray, tol: float, step: int) -> Excep
         )
     return NotConverged(
         f"i_project: {np.abs(error).max():.1e} from the target on the logit scale after {step} "
-        f"steps, tol is {tol:.1e}; raise tol, or use float64 logits"
+        f"steps, tol is {tol:.1e}; raise tol"
     )
 
 

@@ -62,6 +62,12 @@ class Problem:
     def _sides(self) -> tuple[np.ndarray, np.ndarray]:
         return np.maximum(self.matrix, 0), np.maximum(-self.matrix, 0)
 
+    def logits(self, sums: Sums) -> np.ndarray:
+        """``(C,)`` logit of the mean of each constraint's statistic; infinite at 0 and 1."""
+        hit, miss = self.hit_miss(sums)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(hit) - np.log(miss))
+
     def means(self, sums: Sums) -> np.ndarray:
         """``(C,)`` mean of each constraint's statistic."""
         return np.asarray(self.hit_miss(sums)[0] / self.weight)

@@ -1,0 +1,55 @@
+"""What a link model is: a logit for every pair of nodes, and how fast it can say it."""
+
+import torch
+from torch import Tensor, nn
+
+
+class LinkModel(nn.Module):
+    r"""A logit for every pair of nodes.
+
+    .. math:: x_{ij} = l_i \cdot r_j \qquad \text{or anything else that is symmetric}
+
+    A subclass takes ``(graph, dimension, generator=…)`` and defines :meth:`factors`, or
+    :meth:`forward` where its logits are no inner products. With factors, training works on whole
+    blocks of pairs by matrix products; without, on sampled pairs through autograd.
+
+    Attributes:
+        dimension: of the embedding, unless told otherwise.
+        lr: step size of Adam, unless told otherwise.
+        epochs: how many steps over all pairs, unless told otherwise.
+    """
+
+    dimension: int = 16
+    lr: float = 0.01
+    epochs: int = 100
+
+    def factors(self) -> tuple[Tensor, Tensor] | None:
+        """``(n, D)`` left and right vectors of the nodes, or None when there are none.
+
+        The logit of i and j is the inner product of left i and right j, and of left j and right i.
+        """
+        return None
+
+    def forward(self, index: Tensor) -> Tensor:
+        """``(P, 2)`` pairs of nodes → ``(P,)`` logits."""
+        factors = self.factors()
+        if factors is None:
+            raise NotImplementedError(
+                f"{type(self).__name__}: define factors(), or forward(index) from (P, 2) pairs "
+                "to (P,) logits"
+            )
+        left, right = factors
+        return (left[index[:, 0]] * right[index[:, 1]]).sum(dim=1)
+
+    def embedding(self) -> Tensor | None:
+        """``(n, d)`` what the model knows of each node, or None."""
+        return None
+
+    @torch.no_grad()
+    def constrain(self) -> None:
+        """Bring the parameters back where they are allowed to be; called before each step."""
+
+
+def standard_normal(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
+    """``(rows, columns)`` independent normal numbers to start from."""
+    return nn.Parameter(torch.randn(rows, columns, generator=generator))

@@ -1,0 +1,33 @@
+"""MaxEnt: the model of highest entropy whose expected degrees are the observed ones."""
+
+import torch
+from torch import Tensor, nn
+
+from linkparity.graph import Graph
+from linkparity.models.base import LinkModel
+from linkparity.models.degrees import solve_degrees
+
+
+class MaxEnt(LinkModel):
+    r"""A number per node: how readily it links.
+
+    .. math:: x_{ij} = a_i + a_j, \qquad \sum_j \sigma(a_i + a_j) = d_i
+
+    Solved when it is made; there is nothing random about it, and no embedding. Nodes without a
+    link, or linked to every other, are taken half a link inside, with a warning that counts them.
+    """
+
+    dimension = 1
+
+    def __init__(
+        self, graph: Graph, dimension: int = 1, *, generator: torch.Generator | None = None
+    ) -> None:
+        super().__init__()
+        if dimension != 1:
+            raise ValueError(f"MaxEnt: has one number per node, got dimension {dimension}")
+        self.a = nn.Parameter(solve_degrees(graph))
+
+    def factors(self) -> tuple[Tensor, Tensor]:
+        """``(n, 2)``: the number and one, one and the number."""
+        one = torch.ones_like(self.a)
+        return torch.stack([self.a, one], dim=1), torch.stack([one, self.a], dim=1)

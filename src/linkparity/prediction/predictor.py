@@ -1,0 +1,263 @@
+"""LinkPredictor: a graph in, predictions out, with the manners of scikit-learn."""
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.special import expit
+from torch import Tensor
+
+from linkparity.criteria import Criterion
+from linkparity.draws import stream
+from linkparity.graph import Graph
+from linkparity.grouping import GraphWarning
+from linkparity.models import MODELS, LinkModel
+from linkparity.pairs import Pairs
+from linkparity.prediction.postprocess import Tilts, fit_group_tilts
+from linkparity.prediction.ranking import Ranking, pair_logits, rank_partners
+from linkparity.training.loop import train
+from linkparity.training.objective import Epoch, trained_criterion
+
+
+class TrainingWarning(UserWarning):
+    """Training ended otherwise than asked for; the message says how."""
+
+
+class LinkPredictor:
+    """Learn which links a graph lacks, at parity between groups where asked.
+
+    Parameters are only stored; :meth:`fit` reads them. Fitted attributes end in ``_``.
+
+    Args:
+        model: ``cne``, ``dot-product``, ``gae``, ``maxent``, or a :class:`LinkModel` subclass.
+        criterion: ``dp``, ``eo``, ``weak-dp``, ``equalized-odds``, ``accuracy``; None is plain.
+        gamma: how much the divergence to parity counts in training.
+        seed: of everything random.
+        target: mean that the criterion asks for, as in :func:`~linkparity.i_project`.
+        tolerance: how far a cell's mean may stay from the target.
+        dimension: of the embedding; the model's own by default, as are ``epochs`` and ``lr``.
+        epochs: steps over all training pairs.
+        lr: step size of Adam.
+        negatives: random partners per node among the training pairs.
+        pairs: ``"sampled"`` (links from both ends and the partners) or ``"all"`` (each pair once).
+        patience: stop after so many epochs without a lower loss.
+        postprocess: ``"i-projection"`` tilts the trained model to parity; for dp and weak-dp,
+            with ``gamma=0`` in place of the regularizer, else on top of it.
+        options: further arguments of the model, such as ``{"hidden": 32}``.
+
+    Attributes:
+        model_: the trained :class:`LinkModel`.
+        graph_: the graph it was trained on.
+        embedding_: ``(n, d)`` numpy, or None.
+        history_: one :class:`~linkparity.Epoch` per epoch.
+        tilts_: what the post-processing adds, or None.
+        fit_seconds_: how long :meth:`fit` took.
+
+    >>> from linkparity.datasets import load
+    >>> predictor = LinkPredictor("maxent").fit(load("polbooks"))
+    >>> predictor.predict_proba([[0, 1], [0, 104]]).round(3)
+    array([0.025, 0.019])
+    """
+
+    def __init__(
+        self,
+        model: str | type[LinkModel] = "cne",
+        criterion: str | Criterion | None = None,
+        gamma: float = 100.0,
+        seed: int = 0,
+        target: object = "model",
+        tolerance: float = 0.0,
+        dimension: int | None = None,
+        epochs: int | None = None,
+        lr: float | None = None,
+        negatives: int = 100,
+        pairs: str = "sampled",
+        patience: int | None = None,
+        postprocess: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model = model
+        self.criterion = criterion
+        self.gamma = gamma
+        self.seed = seed
+        self.target = target
+        self.tolerance = tolerance
+        self.dimension = dimension
+        self.epochs = epochs
+        self.lr = lr
+        self.negatives = negatives
+        self.pairs = pairs
+        self.patience = patience
+        self.postprocess = postprocess
+        self.options = options
+
+    def fit(
+        self, graph: Graph, y: object = None, on_epoch: Callable[[Epoch], object] | None = None
+    ) -> "LinkPredictor":
+        """Train on ``graph``. Ctrl-C ends training early, with a warning and a usable model.
+
+        Args:
+            graph: to learn from.
+            y: ignored, for scikit-learn's sake.
+            on_epoch: called with each row of training as it comes.
+        """
+        begin = time.perf_counter()
+        self._check()
+        generator = stream(self.seed, "model")
+        self.graph_ = graph
+        self.model_ = self._build(graph, generator)
+        self.tilts_: Tilts | None = None
+        self.history_: list[Epoch] = []
+        rows = train(
+            self.model_, graph, self.criterion, self.gamma, target=self.target,
+            tolerance=self.tolerance, epochs=self.epochs, lr=self.lr, negatives=self.negatives,
+            pairs=self.pairs, patience=self.patience, generator=generator,
+        )  # fmt: skip
+        try:
+            for row in rows:
+                self.history_.append(row)
+                if on_epoch is not None:
+                    on_epoch(row)
+        except KeyboardInterrupt:
+            text = f"LinkPredictor: stopped after {len(self.history_)} epochs; usable as it is"
+            warnings.warn(text, TrainingWarning, stacklevel=2)
+        self._finish()
+        self.fit_seconds_ = time.perf_counter() - begin
+        return self
+
+    def _finish(self) -> None:
+        self.model_.constrain()
+        self.model_.eval()
+        if self.postprocess is not None:
+            assert self.criterion is not None
+            self.tilts_ = fit_group_tilts(
+                self.model_, self.graph_, trained_criterion(self.criterion), self.target,
+                self.tolerance, stream(self.seed, "postprocess"),
+            )  # fmt: skip
+        self._embed()
+
+    def _embed(self) -> None:
+        with torch.no_grad():
+            embedding = self.model_.embedding()
+        self.embedding_ = None if embedding is None else embedding.detach().numpy()
+
+    def restore(
+        self, state: dict[str, Tensor], rows: list[Epoch], tilts: Tilts | None, seconds: float
+    ) -> None:
+        """Take on what a fitted predictor had, given ``graph_``."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GraphWarning)
+            self.model_ = self._build(self.graph_, stream(self.seed, "model"))
+        self.model_.load_state_dict(state)
+        self.model_.eval()
+        self.history_, self.tilts_, self.fit_seconds_ = rows, tilts, seconds
+        self._embed()
+
+    def _build(self, graph: Graph, generator: torch.Generator) -> LinkModel:
+        made = MODELS[self.model] if isinstance(self.model, str) else self.model
+        options = dict(self.options or {})
+        dimension = made.dimension if self.dimension is None else self.dimension
+        return made(graph, dimension, generator=generator, **options)
+
+    def _check(self) -> None:
+        if self.postprocess is None:
+            return
+        if self.postprocess != "i-projection":
+            raise ValueError(
+                "LinkPredictor: postprocess must be None or 'i-projection', "
+                f"got {self.postprocess!r}"
+            )
+        name = None if self.criterion is None else trained_criterion(self.criterion).name
+        if name not in ("dp", "weak-dp"):
+            raise ValueError(
+                f"LinkPredictor: postprocess='i-projection' needs criterion 'dp' or 'weak-dp', got "
+                f"{name!r}: other criteria tilt by the true label, which a prediction does not know"
+            )
+
+    def predict_logits(self, pairs: object) -> np.ndarray:
+        """``(P,)`` float64 logits of a ``(P, 2)`` array of nodes, or of ``Pairs``."""
+        index = self._index(pairs)
+        with torch.no_grad():
+            logits = pair_logits(self.model_, index).double()
+        if self.tilts_ is not None:
+            logits += self.tilts_.of(self.graph_.group[index])
+        return np.asarray(logits.numpy())
+
+    def predict_proba(self, pairs: object) -> np.ndarray:
+        """``(P,)`` probabilities that the pairs are links."""
+        return np.asarray(expit(self.predict_logits(pairs)))
+
+    def top(self, k: int = 10, nodes: object = None) -> Ranking:
+        """The ``k`` likeliest new partners of each node, or of ``nodes (N,)``.
+
+        Known links and the node itself are left out, sides respected, ties broken by node number.
+        """
+        self._fitted()
+        chosen = None if nodes is None else torch.as_tensor(nodes)
+        with torch.no_grad():
+            return rank_partners(self.model_, self.graph_, k, chosen, self.tilts_)
+
+    def _index(self, pairs: object) -> Tensor:
+        self._fitted()
+        index = pairs.index if isinstance(pairs, Pairs) else torch.as_tensor(np.asarray(pairs))
+        if index.numel() == 0:
+            return torch.empty((0, 2), dtype=torch.int64)
+        if index.ndim != 2 or index.shape[1] != 2 or index.is_floating_point():
+            raise ValueError(
+                f"LinkPredictor: pairs must be a (P, 2) array of node numbers, got "
+                f"{index.dtype} of shape {tuple(index.shape)}"
+            )
+        low, high = int(index.min()), int(index.max())
+        if low < 0 or high >= self.graph_.num_nodes:
+            raise ValueError(
+                f"LinkPredictor: no node {low if low < 0 else high} was trained on; "
+                f"nodes are 0 … {self.graph_.num_nodes - 1}"
+            )
+        return index.long()
+
+    def _fitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise RuntimeError("LinkPredictor: not fitted yet; call fit(graph) first")
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted predictor to the directory ``path``: safetensors and JSON, no pickle."""
+        from linkparity.prediction.saving import save_predictor
+
+        self._fitted()
+        save_predictor(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, model: type[LinkModel] | None = None) -> "LinkPredictor":
+        """Read what :meth:`save` wrote; ``model`` is the class, where it is one of your own."""
+        from linkparity.prediction.saving import load_predictor
+
+        return load_predictor(cls, Path(path), model)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Every argument of the constructor, by name."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> "LinkPredictor":
+        """Change arguments of the constructor; :meth:`fit` again for it to matter."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(
+                    f"LinkPredictor: unknown parameter {name!r}; known: {', '.join(known)}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        told = [
+            f"{name}={value.__name__ if isinstance(value, type) else repr(value)}"
+            for name, value in self.get_params().items()
+            if value != defaults[name].default
+        ]
+        return f"LinkPredictor({', '.join(told)})"

@@ -1,0 +1,102 @@
+"""Logits of pairs, and the likeliest partners of each node, block by block."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from linkparity.graph import Graph
+from linkparity.models import LinkModel
+from linkparity.prediction.postprocess import Tilts
+from linkparity.training.sampled import pair_products
+
+#: Scores held in memory at a time.
+BLOCK = 1 << 23
+PIECE = 1 << 20
+
+
+class Ranking(NamedTuple):
+    """Likeliest partners: nodes in order, and each one's partners from the likeliest on.
+
+    Attributes:
+        node: ``(T,)`` int64.
+        partner: ``(T,)`` int64.
+        logit: ``(T,)`` float64.
+    """
+
+    node: np.ndarray
+    partner: np.ndarray
+    logit: np.ndarray
+
+
+def pair_logits(model: LinkModel, index: Tensor) -> Tensor:
+    """``(P, 2)`` pairs → ``(P,)`` logits, in pieces; factors are computed once."""
+    factors = model.factors()
+    if factors is not None:
+        return pair_products(*factors, index)
+    return torch.cat(
+        [model(index[low : low + PIECE]) for low in range(0, len(index), PIECE)] or [torch.empty(0)]
+    )
+
+
+def rank_partners(
+    model: LinkModel, graph: Graph, k: int, nodes: Tensor | None = None, tilts: Tilts | None = None
+) -> Ranking:
+    """The ``k`` partners of highest logit for each of ``nodes`` (all by default)."""
+    if k < 1:
+        raise ValueError(f"top: k must be at least 1, got {k}")
+    nodes = torch.arange(graph.num_nodes) if nodes is None else _check_nodes(nodes, graph)
+    rows = max(1, BLOCK // max(graph.num_nodes, 1))
+    known = graph.adjacency()
+    factors = model.factors()
+    found = []
+    for low in range(0, len(nodes), rows):
+        part = nodes[low : low + rows]
+        if factors is None:
+            pairs = torch.cartesian_prod(part, torch.arange(graph.num_nodes))
+            score = pair_logits(model, pairs).view(len(part), -1)
+        else:
+            score = factors[0][part] @ factors[1].T
+        score = score.double()
+        if tilts is not None:
+            score += tilts.between(graph.group[part], graph.group)
+        _leave_out(score, part, graph, known)
+        found.append(_best(score, part, k))
+    parts = zip(*found, strict=True)
+    return Ranking(*(np.concatenate(part) for part in parts)) if found else _nothing()
+
+
+def _check_nodes(nodes: Tensor, graph: Graph) -> Tensor:
+    nodes = nodes.reshape(-1).long()
+    if len(nodes) and not (int(nodes.min()) >= 0 and int(nodes.max()) < graph.num_nodes):
+        raise ValueError(
+            f"top: nodes are 0 … {graph.num_nodes - 1}, got {int(nodes.min())} … {int(nodes.max())}"
+        )
+    return nodes
+
+
+def _leave_out(score: Tensor, part: Tensor, graph: Graph, known: object) -> None:
+    """−inf for the node itself, its links, and nodes of its own side."""
+    score[torch.arange(len(part)), part] = -torch.inf
+    row, column = known[part.numpy()].nonzero()  # type: ignore[index]
+    score[torch.from_numpy(row).long(), torch.from_numpy(column).long()] = -torch.inf
+    if graph.side is not None:
+        score.masked_fill_(graph.side[part][:, None] == graph.side[None, :], -torch.inf)
+
+
+def _best(score: Tensor, part: Tensor, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The k largest of each row; of equal ones those of lower number."""
+    least = torch.topk(score, min(k, score.shape[1]), dim=1).values[:, -1:]
+    row, column = torch.nonzero((score >= least) & (score > -torch.inf), as_tuple=True)
+    value = score[row, column].numpy()
+    order = np.lexsort((column.numpy(), -value, row.numpy()))
+    row_, column_, value = row.numpy()[order], column.numpy()[order], value[order]
+    first = np.searchsorted(row_, np.arange(len(part)))
+    keep = np.arange(len(row_)) - first[row_] < k
+    return part.numpy()[row_[keep]], column_[keep], value[keep]
+
+
+def _nothing() -> Ranking:
+    none = np.empty(0, dtype=np.int64)
+    return Ranking(none, none, np.empty(0))

@@ -1,0 +1,191 @@
+"""A fitted predictor as a directory: tensors in safetensors, all else in JSON."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from linkparity.criteria import CRITERIA, Criterion
+from linkparity.graph import Graph
+from linkparity.models import MODELS, LinkModel
+from linkparity.prediction.postprocess import Tilts
+from linkparity.training.objective import Epoch
+
+if TYPE_CHECKING:
+    from linkparity.prediction.predictor import LinkPredictor
+
+#: Raised whenever older code could not read what newer code writes.
+FORMAT = 1
+TENSORS, TEXT = "model.safetensors", "model.json"
+
+
+def save_predictor(predictor: "LinkPredictor", path: Path) -> None:
+    """Write to a directory beside ``path``, then put it in its place in one move."""
+    from safetensors.torch import save
+
+    if path.exists() and not (path / TEXT).is_file() and (not path.is_dir() or any(path.iterdir())):
+        raise FileExistsError(
+            f"{path}: exists and holds no saved predictor, so it is left alone; "
+            "choose a new directory"
+        )
+    tensors = _tensors(predictor)
+    data = save({name: value.contiguous() for name, value in tensors.items()})
+    text = _describe(predictor, hashlib.sha256(data).hexdigest())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+    try:
+        (fresh / TENSORS).write_bytes(data)
+        (fresh / TEXT).write_text(json.dumps(text, indent=1, ensure_ascii=False), encoding="utf-8")
+        fresh.chmod(0o755)
+        if path.exists():
+            old = fresh.with_name(fresh.name + "-old")
+            os.replace(path, old)
+            os.replace(fresh, path)
+            shutil.rmtree(old)
+        else:
+            os.replace(fresh, path)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _tensors(predictor: "LinkPredictor") -> dict[str, Tensor]:
+    graph = predictor.graph_
+    tensors = {
+        f"model.{name}": value.detach().clone()
+        for name, value in predictor.model_.state_dict().items()
+    }
+    tensors |= {"graph.links": graph.links, "graph.group": graph.group}
+    if graph.side is not None:
+        tensors["graph.side"] = graph.side
+    if predictor.tilts_ is not None:
+        tensors["tilts"] = predictor.tilts_.table
+    for name, value in (predictor.options or {}).items():
+        if isinstance(value, Tensor | np.ndarray):
+            tensors[f"options.{name}"] = torch.as_tensor(value)
+    return tensors
+
+
+def _describe(predictor: "LinkPredictor", digest: str) -> dict[str, Any]:
+    params = predictor.get_params()
+    model, criterion, options = params["model"], params["criterion"], params["options"] or {}
+    if isinstance(criterion, Criterion):
+        params["criterion"] = criterion.name
+    params["own_model"] = (
+        None if isinstance(model, str) else f"{model.__module__}.{model.__qualname__}"
+    )
+    params["model"] = model if isinstance(model, str) else None
+    params["options"] = {k: v for k, v in options.items() if not isinstance(v, Tensor | np.ndarray)}
+    graph = predictor.graph_
+    names = None if graph.names is None else list(graph.names)
+    if names is not None and not all(isinstance(name, str | int) for name in names):
+        raise ValueError(
+            "LinkPredictor.save: node names must be text or whole numbers to be written as JSON, "
+            f"got {next(n for n in names if not isinstance(n, str | int))!r}"
+        )
+    about = {
+        "format": FORMAT,
+        "linkparity": _version(),
+        "sha256": digest,
+        "params": params,
+        "graph": {
+            "num_nodes": graph.num_nodes,
+            "group_names": list(graph.group_names),
+            "names": names,
+            "attribute": graph.attribute,
+        },
+        "history": [list(row) for row in predictor.history_],
+        "fit_seconds": predictor.fit_seconds_,
+    }
+    return json.loads(json.dumps(about, default=_refuse))  # type: ignore[no-any-return]
+
+
+def _version() -> str:
+    try:
+        return version("linkparity")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _refuse(value: object) -> object:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise ValueError(
+        f"LinkPredictor.save: a parameter holds {value!r}, which JSON cannot; give plain numbers, "
+        "text, lists and dicts"
+    )
+
+
+def load_predictor(
+    kind: "type[LinkPredictor]", path: Path, model: type[LinkModel] | None
+) -> "LinkPredictor":
+    """Read and check both files, and build the predictor again."""
+    about, tensors = _read(path)
+    params = dict(about["params"])
+    own = params.pop("own_model")
+    if own is not None and model is None:
+        raise ValueError(
+            f"{path}: was trained with a model of your own, {own}; pass its class as "
+            "LinkPredictor.load(path, model=…)"
+        )
+    params["model"] = params["model"] if own is None else model
+    given = {name[8:]: tensors[name] for name in tensors if name.startswith("options.")}
+    params["options"] = {**params["options"], **given} or None
+    if isinstance(params["model"], str):
+        MODELS[params["model"]]
+    if params["criterion"] is not None:
+        CRITERIA[params["criterion"]]
+    predictor = kind(**params)
+    told = about["graph"]
+    predictor.graph_ = Graph(
+        told["num_nodes"],
+        tensors["graph.links"],
+        tensors["graph.group"],
+        tuple(told["group_names"]),
+        tensors.get("graph.side"),
+        None if told["names"] is None else tuple(told["names"]),
+        told["attribute"],
+    )
+    predictor.restore(
+        {name[6:]: value for name, value in tensors.items() if name.startswith("model.")},
+        [Epoch(*row) for row in about["history"]],
+        Tilts(tensors["tilts"]) if "tilts" in tensors else None,
+        about["fit_seconds"],
+    )
+    return predictor
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    for name in (TEXT, TENSORS):
+        if not (path / name).is_file():
+            raise FileNotFoundError(f"{path}: holds no {name}; give a directory that save() wrote")
+    try:
+        about = json.loads((path / TEXT).read_text(encoding="utf-8"))
+        written = int(about["format"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path / TEXT}: is damaged ({error}); save the model again") from None
+    if written > FORMAT:
+        raise ValueError(
+            f"{path}: was written by linkparity {about.get('linkparity', '?')} in format "
+            f"{written}, and this version reads up to {FORMAT}; upgrade linkparity"
+        )
+    data = (path / TENSORS).read_bytes()
+    if hashlib.sha256(data).hexdigest() != about.get("sha256"):
+        raise ValueError(
+            f"{path / TENSORS}: is damaged, its sha256 is not the one in {TEXT}; copy both files "
+            "again, or save the model again"
+        )
+    try:
+        return about, load(data)
+    except SafetensorError as error:
+        raise ValueError(f"{path / TENSORS}: is damaged ({error})") from None

@@ -1,0 +1,178 @@
+"""Algorithm 1 of the paper: one loop for every model."""
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from linkparity.criteria import Criterion
+from linkparity.graph import Graph
+from linkparity.models import LinkModel, MaxEnt
+from linkparity.training.dense import DensePairs
+from linkparity.training.objective import (
+    Epoch,
+    PairSet,
+    Parity,
+    Regularizer,
+    pair_weights,
+    trained_criterion,
+)
+from linkparity.training.sampled import SampledPairs
+from linkparity.training.solving import solve_maxent
+from linkparity.training.team import Team
+
+#: Seconds per pair and per pair and dimension, in blocks and sampled; measured, see benchmarks.
+BLOCK_COST = (3.0, 0.06)
+SAMPLE_COST = (60.0, 3.0)
+#: Pairs that blocks may hold in memory.
+MOST_PAIRS = 10**8
+
+
+class Diverged(RuntimeError):
+    """Training met a loss that is no number."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What a training was asked for, checked."""
+
+    pairs: PairSet
+    regularizer: Regularizer | None
+    epochs: int
+    lr: float
+    patience: int | None
+    team: Team
+
+
+def train(
+    model: LinkModel,
+    graph: Graph,
+    criterion: str | Criterion | None = None,
+    gamma: float = 100.0,
+    *,
+    target: object = "model",
+    tolerance: float = 0.0,
+    epochs: int | None = None,
+    lr: float | None = None,
+    negatives: int = 100,
+    pairs: str = "sampled",
+    method: str | None = None,
+    patience: int | None = None,
+    generator: torch.Generator | None = None,
+) -> Iterator[Epoch]:
+    r"""Train a model on a graph; yields one row per epoch.
+
+    .. math:: \mathcal{L} = \frac{\sum_k w_k\, \mathrm{bce}(x_k, y_k)}{\sum_k w_k}
+              + \gamma \frac{\mathrm{KL}(h_F \,\|\, h)}{\sum_{k\ \text{constrained}} w_k}
+
+    An epoch is one step of Adam on all training pairs (on a batch of 10,000 nodes each, where there
+    are more). MaxEnt is solved instead, a row per step of Newton's method and none when plain.
+    Leave the loop at any time: the model is then ready for use.
+
+    Args:
+        model: made for ``graph``.
+        graph: to learn from.
+        criterion: ``dp``, ``eo``, ``weak-dp``, ``equalized-odds`` or ``accuracy``; None for none.
+        gamma: how much the divergence to parity counts; at 0 it is measured only.
+        target: as in :func:`~linkparity.i_project`.
+        tolerance: how far a cell's mean may stay from the target.
+        epochs: the model's own number by default.
+        lr: step size; the model's own by default.
+        negatives: random partners per node.
+        pairs: ``"sampled"`` is every link from both ends plus the partners, ``"all"`` every pair
+            once. What pairs weigh, not how they are visited.
+        method: ``"blocks"`` of all pairs with their expected weight, or ``"samples"``; the faster
+            one by default.
+        patience: stop when so many epochs brought no lower loss.
+        generator: source of randomness; seeded with 0 by default.
+
+    Raises:
+        Diverged: when the loss is no longer a number.
+    """
+    chosen = None if criterion is None else trained_criterion(criterion)
+    reg = None if chosen is None else Regularizer(chosen, _gamma(gamma), target, tolerance)
+    if isinstance(model, MaxEnt):
+        model.eval()
+        return iter(()) if reg is None else solve_maxent(model, graph, reg)
+    generator = torch.Generator().manual_seed(0) if generator is None else generator
+    team = Team.here()
+    how = method or choose(model, graph, negatives, pairs)
+    if how == "blocks":
+        found: PairSet = DensePairs(graph, pair_weights(graph, negatives, pairs), chosen, team)
+    else:
+        found = SampledPairs(graph, negatives, chosen, generator, team)
+    steps = model.epochs if epochs is None else epochs
+    return _train(model, _Run(found, reg, steps, model.lr if lr is None else lr, patience, team))
+
+
+def choose(model: LinkModel, graph: Graph, negatives: int, pairs: str = "sampled") -> str:
+    """``"blocks"`` or ``"samples"``, whichever is the faster for this model and size."""
+    if pairs not in ("sampled", "all"):
+        raise ValueError(f"train: pairs must be 'sampled' or 'all', got {pairs!r}")
+    with torch.no_grad():
+        factors = model.factors()
+    possible = factors is not None and graph.num_pairs <= MOST_PAIRS
+    if pairs == "all":
+        if not possible:
+            raise ValueError(
+                f"train: pairs='all' needs a model with factors and at most {MOST_PAIRS:,} pairs, "
+                f"got {graph.num_pairs:,}; use pairs='sampled'"
+            )
+        return "blocks"
+    if factors is None or not possible:
+        return "samples"
+    width = factors[0].shape[1]
+    rows = graph.num_nodes if graph.side is None else int((graph.side == 0).sum())
+    drawn = rows * negatives + graph.num_links * (1 if graph.bipartite else 2)
+    blocks = graph.num_pairs * (BLOCK_COST[0] + BLOCK_COST[1] * width)
+    samples = drawn * (SAMPLE_COST[0] + SAMPLE_COST[1] * width)
+    return "blocks" if blocks <= samples else "samples"
+
+
+def _train(model: LinkModel, run: _Run) -> Iterator[Epoch]:
+    begin = time.perf_counter()
+    optimizer = torch.optim.Adam(model.parameters(), lr=run.lr)
+    best, since = math.inf, 0
+    try:
+        for epoch in range(1, run.epochs + 1):
+            model.train()
+            rows = [_step(model, optimizer, run, b, epoch) for b in range(len(run.pairs))]
+            loss, fit, kl, gap = (sum(values) / len(rows) for values in zip(*rows, strict=True))
+            model.eval()
+            yield Epoch(epoch, loss, fit, kl, gap, time.perf_counter() - begin)
+            best, since = (loss, 0) if loss < best else (best, since + 1)
+            if run.patience is not None and since >= run.patience:
+                return
+    finally:
+        model.constrain()
+        model.eval()
+
+
+def _step(
+    model: LinkModel, optimizer: torch.optim.Optimizer, run: _Run, batch: int, epoch: int
+) -> tuple[float, float, float, float]:
+    """One step on one batch: loss, fit, divergence and gap before it."""
+    model.constrain()
+    optimizer.zero_grad()
+    scored = run.pairs.score(model, batch)
+    fit = scored.fit_loss()
+    if not math.isfinite(fit):
+        raise Diverged(
+            f"train: the loss is {fit} in epoch {epoch}; take a smaller lr than {run.lr:g}, and "
+            "check that the model's logits stay finite"
+        )
+    reg = run.regularizer
+    parity = Parity(None, math.nan, math.nan) if reg is None else reg.measure(scored)
+    gamma = 0.0 if reg is None else reg.gamma
+    scored.backward(gamma, parity.tilt)
+    run.team.add_gradients(model)
+    optimizer.step()
+    return fit + (gamma * parity.kl if gamma else 0.0), fit, parity.kl, parity.gap
+
+
+def _gamma(gamma: float) -> float:
+    if not (gamma >= 0 and math.isfinite(gamma)):
+        raise ValueError(f"train: gamma must be finite and 0 or more, got {gamma!r}")
+    return float(gamma)

@@ -1,0 +1,235 @@
+"""Training on links and random partners: for large graphs, and for any model."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from linkparity.criteria import Cells, Criterion
+from linkparity.graph import Graph
+from linkparity.models import LinkModel
+from linkparity.sums import Sums, tensor_sums
+from linkparity.training.team import Team
+
+#: Nodes per batch; their links and partners are one step of training.
+BATCH = 10_000
+#: Pairs whose vectors are gathered at a time.
+PIECE = 1 << 16
+#: Up to this many pairs a table says which are links.
+TABLE = 1 << 27
+
+
+class SampledPairs:
+    """Every link from both ends, and random partners of every node, drawn anew each time.
+
+    A partner may happen to be linked, and is labelled so; a node never is its own partner. In a
+    bipartite graph the nodes of side 0 draw partners from side 1, and a link counts once.
+
+    Args:
+        graph: whose pairs.
+        negatives: partners per node.
+        criterion: that sorts pairs into cells, or None.
+        generator: source of randomness.
+        team: the processes that share the pairs; each draws all and keeps its part.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        negatives: int,
+        criterion: Criterion | None,
+        generator: torch.Generator,
+        team: Team,
+    ) -> None:
+        self.num_nodes, self.negatives = graph.num_nodes, negatives
+        self.generator, self.team = generator, team
+        self.group = graph.group
+        ends = graph.links if graph.bipartite else torch.cat([graph.links, graph.links.flip(1)])
+        every = torch.arange(graph.num_nodes)
+        self.rows = every if graph.side is None else every[graph.side == 0]
+        self.partners = every if graph.side is None else every[graph.side == 1]
+        self.codes = torch.sort(ends[:, 0] * graph.num_nodes + ends[:, 1]).values
+        self.table = None
+        if graph.num_nodes**2 <= TABLE:
+            self.table = torch.zeros(graph.num_nodes**2, dtype=torch.bool)
+            self.table[self.codes] = True
+        self.kinds = None if criterion is None else _Kinds(graph, criterion)
+
+    def __len__(self) -> int:
+        return max(1, -(-len(self.rows) // BATCH))
+
+    def draw(self, batch: int) -> tuple[Tensor, Tensor]:
+        """``(P, 2)`` pairs of one batch of nodes and ``(P,)`` whether they are links."""
+        nodes = self.rows[batch * BATCH : (batch + 1) * BATCH]
+        first, last = int(nodes[0]) * self.num_nodes, (int(nodes[-1]) + 1) * self.num_nodes
+        bounds = torch.searchsorted(self.codes, torch.tensor([first, last])).tolist()
+        linked = self.codes[bounds[0] : bounds[1]]
+        drawn = torch.randint(
+            len(self.partners), (len(nodes) * self.negatives,), generator=self.generator
+        )
+        source = nodes.repeat_interleave(self.negatives)
+        other = self.partners[drawn]
+        code = (source * self.num_nodes + other)[source != other]
+        label = torch.cat([torch.ones(len(linked), dtype=torch.bool), self._is_link(code, linked)])
+        code = torch.cat([linked, code])
+        if self.team.size > 1:
+            mine = slice(self.team.rank, None, self.team.size)
+            code, label = code[mine], label[mine]
+        first_end = torch.div(code, self.num_nodes, rounding_mode="floor")
+        return torch.stack([first_end, code - first_end * self.num_nodes], dim=1), label
+
+    def _is_link(self, code: Tensor, linked: Tensor) -> Tensor:
+        if self.table is not None:
+            return self.table[code]
+        if not len(linked):
+            return torch.zeros(len(code), dtype=torch.bool)
+        at = torch.searchsorted(linked, code).clamp_(max=len(linked) - 1)
+        return linked[at] == code
+
+    def score(self, model: LinkModel, batch: int) -> "SampledScored":
+        """The model's logits on freshly drawn pairs."""
+        index, label = self.draw(batch)
+        cells = None if self.kinds is None else self.kinds.sort(self.group[index], label)
+        return SampledScored(model, index, label, cells, self.team)
+
+
+class _Kinds:
+    """The cell of every pair of groups and label, the same in every batch and process."""
+
+    def __init__(self, graph: Graph, criterion: Criterion) -> None:
+        side = graph.side
+        sides = (
+            (graph.group, graph.group)
+            if side is None
+            else (graph.group[side == 0], graph.group[side == 1])
+        )
+        first, second = (torch.unique(part) for part in sides)
+        pairs = torch.cartesian_prod(first, second)
+        label = torch.tensor([0, 1]).repeat_interleave(len(pairs))
+        self.cells = Cells.prepare(pairs.repeat(2, 1), criterion, label)
+        self.width = graph.num_groups + 1
+        self.table = torch.full((2 * self.width**2,), -1, dtype=torch.int16)
+        self.table[self._kind(pairs.repeat(2, 1), label)] = self.cells.code.short()
+
+    def _kind(self, groups: Tensor, label: Tensor) -> Tensor:
+        return (label * self.width + groups[:, 0] + 1) * self.width + groups[:, 1] + 1
+
+    def sort(self, groups: Tensor, label: Tensor) -> Cells:
+        """The cells of pairs with these groups and labels, each of weight 1."""
+        code = self.table[self._kind(groups, label.long())]
+        sizes = torch.bincount(code.long() + 1, minlength=len(self.cells.mass) + 1).numpy()
+        order = torch.from_numpy(np.argsort(code.numpy(), kind="stable")[sizes[0] :])
+        linked = torch.bincount(code[label].long() + 1, minlength=len(sizes)).numpy()
+        return replace(
+            self.cells,
+            code=code,
+            order=order,
+            start=np.concatenate([[0], np.cumsum(sizes[1:])]),
+            weight=None,
+            mass=sizes[1:].astype(float),
+            label_mass=linked[1:].astype(float) if self.cells.criterion.data_target else None,
+        )
+
+
+class SampledScored:
+    """Drawn pairs with the logits of one moment; each weighs 1.
+
+    Args:
+        model: whose logits.
+        index: ``(P, 2)`` pairs.
+        label: ``(P,)`` bool.
+        cells: the cells of the pairs of this process, or None.
+        team: the processes that share the pairs.
+    """
+
+    def __init__(
+        self, model: LinkModel, index: Tensor, label: Tensor, cells: Cells | None, team: Team
+    ) -> None:
+        self.index, self.label, self.team = index, label, team
+        self.history = model.factors()
+        if self.history is None:
+            self.logits = model(index)
+            self.x = self.logits.detach()
+        else:
+            left, right = self.history
+            self.x = pair_products(left.detach(), right.detach(), index)
+        largest = float(self.x.abs().max()) if len(self.x) else 0.0
+        size, *rest = _shared(team, len(index), largest)
+        self.total, self.bound = size, rest[0] + 1.0
+        self.cells = self.source = None
+        if cells is not None:
+            self.source = tensor_sums(self.x, cells)
+            self.local = cells
+            mass, linked = cells.mass, cells.label_mass
+            self.cells = replace(
+                cells, mass=team.add(mass), label_mass=None if linked is None else team.add(linked)
+            )
+
+    def fit_loss(self) -> float:
+        """Mean of the cross-entropy."""
+        loss = float(softplus(self.x).sum(dtype=torch.float64))
+        loss -= float(self.x[self.label].sum(dtype=torch.float64))
+        return float(self.team.add(np.array([loss]))[0]) / self.total
+
+    def __call__(self, tilt: np.ndarray) -> Sums:
+        """The sums per cell at ``tilt (M,)``."""
+        assert self.source is not None
+        sums = self.source(tilt)
+        return sums if self.team.size == 1 else Sums(*self.team.add(np.stack(sums)))
+
+    def divergence(self, tilt: np.ndarray) -> np.ndarray:
+        """``(M,)`` KL-divergence per cell in nats at ``tilt (M,)``."""
+        assert self.source is not None
+        return self.team.add(self.source.divergence(tilt))
+
+    def backward(self, gamma: float, tilt: np.ndarray | None) -> None:
+        """Add the gradient of the loss to the model's parameters."""
+        gradient = torch.sigmoid(self.x)
+        gradient[self.label] -= 1
+        gradient /= self.total
+        if tilt is not None and gamma != 0:
+            assert self.source is not None
+            assert self.cells is not None
+            change = self.source.shift(tilt) * (gamma / self.cells.total)
+            assert self.local.order is not None
+            gradient.index_add_(0, self.local.order, change.to(gradient.dtype))
+        if self.history is None:
+            self.logits.backward(gradient)
+            return
+        left, right = self.history
+        ends = pair_gradients(left.detach(), right.detach(), self.index, gradient)
+        torch.autograd.backward(self.history, ends)
+
+
+def _shared(team: Team, count: int, largest: float) -> tuple[float, float]:
+    """How many pairs there are in all processes, and a bound on all their logits."""
+    if team.size == 1:
+        return float(count), largest
+    both = team.add(np.array([count, largest]))
+    return float(both[0]), float(both[1])
+
+
+def pair_products(left: Tensor, right: Tensor, index: Tensor) -> Tensor:
+    """``(P,)`` inner products of left i and right j, piece by piece."""
+    out = torch.empty(len(index), dtype=left.dtype)
+    for low in range(0, len(index), PIECE):
+        first, second = index[low : low + PIECE].T
+        part = left.index_select(0, first).mul_(right.index_select(0, second))
+        torch.sum(part, dim=1, out=out[low : low + PIECE])
+    return out
+
+
+def pair_gradients(
+    left: Tensor, right: Tensor, index: Tensor, gradient: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Gradients of both factors from those of ``(P,)`` products, as products of a sparse matrix."""
+    from scipy.sparse import coo_matrix
+
+    first, second = index.T.numpy()
+    matrix = coo_matrix((gradient.numpy(), (first, second)), shape=(len(left), len(right))).tocsr()
+    return (
+        torch.from_numpy(matrix @ right.numpy()),
+        torch.from_numpy(matrix.T @ left.numpy()),
+    )

@@ -1,0 +1,228 @@
+r"""MaxEnt with the regularizer: Newton on one number per class of nodes, to full accuracy.
+
+.. math:: \min_a \; \frac{1}{W} \Big[ \sum_{i<j} \mathrm{softplus}(a_i + a_j) - d \cdot a \Big]
+          + \frac{\gamma}{W_F} \mathrm{KL}(h_F \| h)
+
+The second derivative of the divergence in the logits, its target moving with them, is
+
+.. math:: \mathrm{diag}\big(w(h' - h_F') + \tau w h''\big)
+          + \sum_c \frac{(\beta_c - \omega_c \alpha)(\beta_c - \omega_c \alpha)^\top}{V_c}
+
+with :math:`\beta_c = w h_F'` on the pairs of constraint c, :math:`\alpha = w h'`,
+:math:`V_c = \sum \beta_c`, :math:`\omega_c` its share of the weight and τ the mean tilt; for a
+target given as a number, τ and ω are 0. Nodes of one degree and group share a number, unless the
+criterion looks at links: these tell such nodes apart.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from linkparity.criteria import Cells
+from linkparity.fitting import Ask, Fit, check_tolerance, fit_tilts
+from linkparity.graph import Graph
+from linkparity.models.degrees import Classes, classes, solve_classes
+from linkparity.models.maxent import MaxEnt
+from linkparity.sums import tensor_sums
+from linkparity.targets import read_target
+from linkparity.training.objective import Epoch, Regularizer, cell_gap
+
+#: Largest gradient per node of the mean loss at the end; what is aimed at, and what is enough.
+AIM, ENOUGH = 1e-11, 1e-8
+MAX_STEPS = 100
+#: Nodes that a dense matrix of second derivatives is made for.
+MOST = 12_000
+
+
+def solve_maxent(model: MaxEnt, graph: Graph, reg: Regularizer) -> Iterator[Epoch]:
+    """Bring the model to the minimum of its regularized loss; one row per Newton step."""
+    begin = time.perf_counter()
+    problem = _Problem(graph, reg)
+    a = torch.from_numpy(solve_classes(problem.found))
+    here = problem.state(a)
+    damping = 0.0
+    for step in range(1, MAX_STEPS + 1):
+        yield Epoch(step, here.loss, here.fit, here.kl, here.gap, time.perf_counter() - begin)
+        if problem.off(here) <= AIM:
+            break
+        there, damping = _improve(problem, here, damping)
+        if there is None:
+            break
+        here = there
+        model.a.data = here.a[problem.of].to(model.a.dtype)
+    model.a.data = here.a[problem.of].to(model.a.dtype)
+    if problem.off(here) > ENOUGH:
+        raise RuntimeError(
+            f"maxent: the largest gradient is {problem.off(here):.1e} after {step} steps, wanted "
+            f"{ENOUGH:.0e}; take a smaller gamma"
+        )
+
+
+@dataclass(frozen=True)
+class _State:
+    """Where the solver stands."""
+
+    a: Tensor
+    loss: float
+    fit: float
+    kl: float
+    gap: float
+    gradient: Tensor
+    hessian: Tensor
+
+
+class _Problem:
+    """The loss of one graph as a function of the numbers of its classes."""
+
+    def __init__(self, graph: Graph, reg: Regularizer) -> None:
+        self.reg = reg
+        alike = not reg.criterion.needs_labels
+        if not alike and graph.num_nodes > MOST:
+            raise ValueError(
+                f"maxent: criterion {reg.criterion.name!r} tells nodes of one degree apart, so "
+                f"each needs a number of its own, and {graph.num_nodes:,} nodes are more than "
+                f"{MOST:,}; use 'dp' or 'weak-dp', or another model"
+            )
+        split = graph.group if alike else torch.arange(graph.num_nodes)
+        self.found: Classes = classes(graph, split)
+        self.of = torch.from_numpy(self.found.of)
+        self.size = torch.from_numpy(self.found.size)
+        self.pairs = torch.from_numpy(self.found.pairs) / 2
+        self.asked = self.size * torch.from_numpy(self.found.degree)
+        self.total = float(self.pairs.sum())
+        self.ends, self.cells = self._constrained(graph, alike)
+        self.tilt = np.zeros(len(self.cells.mass))
+
+    def _constrained(self, graph: Graph, alike: bool) -> tuple[Tensor, Cells]:
+        """Class pairs with their weight, or links one by one and the rest; sorted into cells."""
+        first = torch.zeros(len(self.size), dtype=torch.int64)
+        first[self.of] = torch.arange(graph.num_nodes)
+        group = graph.group[first]
+        ends = torch.nonzero(self.pairs)
+        weight, label = self.pairs[ends[:, 0], ends[:, 1]], torch.zeros(len(ends))
+        if not alike:
+            links = self.of[graph.links]
+            linked = torch.zeros_like(self.pairs, dtype=torch.bool)
+            linked[links[:, 0], links[:, 1]] = linked[links[:, 1], links[:, 0]] = True
+            label = linked[ends[:, 0], ends[:, 1]].double()
+        groups = group[ends]
+        cells = Cells.prepare(groups, self.reg.criterion, label.long(), weight)
+        kept = torch.arange(len(ends)) if cells.order is None else cells.order.long()
+        again = Cells.prepare(groups[kept], self.reg.criterion, label[kept].long(), weight[kept])
+        return ends[kept], again
+
+    def off(self, here: _State) -> float:
+        """Largest gradient per node."""
+        return float((here.gradient.abs() / self.size).max())
+
+    def state(self, a: Tensor) -> _State:
+        """Loss, gradient and Hessian at ``a (K,)``."""
+        x = a[:, None] + a
+        prob = torch.sigmoid(x)
+        fit = float((self.pairs * softplus(x, threshold=40)).sum() - self.asked @ a) / self.total
+        expected = self.pairs * prob
+        gradient = (2 * expected.sum(dim=1) - self.asked) / self.total
+        curve = expected.mul_(1 - prob).div_(self.total)
+        kl, gap, pull, bend = self._parity(a[self.ends[:, 0]] + a[self.ends[:, 1]])
+        gamma = self.reg.gamma / self.cells.total
+        gradient += gamma * self._gather(pull)
+        curve.index_put_(tuple(self.ends.T), gamma * bend.diagonal, accumulate=True)
+        hessian = curve + curve.T
+        hessian.diagonal().add_(hessian.sum(dim=1))
+        rank = torch.stack([self._gather(row) for row in bend.rows]) if len(bend.rows) else None
+        if rank is not None:
+            hessian += gamma * (rank.T * torch.as_tensor(bend.sign)) @ rank
+        kl /= self.cells.total
+        return _State(a, fit + self.reg.gamma * kl, fit, kl, gap, gradient, hessian)
+
+    def _gather(self, values: Tensor) -> Tensor:
+        """``(P,)`` derivatives by the logits → ``(K,)`` by the numbers of the classes."""
+        out = torch.zeros_like(self.size)
+        return out.index_add_(0, self.ends[:, 0], values).index_add_(0, self.ends[:, 1], values)
+
+    def _parity(self, x: Tensor) -> tuple[float, float, Tensor, "_Bend"]:
+        """Divergence, gap, and derivatives of the divergence by the logits."""
+        source = tensor_sums(x, self.cells, exact=True)
+        target = read_target(self.reg.target, self.cells)
+        ask = Ask(target, check_tolerance(self.reg.tolerance), self.tilt)
+        base = source(np.zeros_like(self.tilt))
+        fit = fit_tilts(source, self.cells, ask, 1e-12, float(x.abs().max()) + 1.0, base)
+        self.tilt = fit.tilt
+        kl = fit.divergence(source, source(fit.tilt))
+        bend = _bend(x, self.cells, fit, self.reg.target)
+        pull = source.shift(fit.tilt)
+        if self.reg.target == "model":
+            pull = pull + bend.factor * source.slope()
+        return kl, cell_gap(self.cells, base), pull, bend
+
+
+@dataclass(frozen=True)
+class _Bend:
+    """Second derivative by the logits: a diagonal, and signed outer products of rows."""
+
+    diagonal: Tensor
+    rows: list[Tensor]
+    sign: list[float]
+    factor: Tensor
+
+
+def _bend(x: Tensor, cells: Cells, fit: Fit, target: object) -> _Bend:
+    """The second derivative of the divergence; see the head of this file."""
+    matrix, block = fit.problem.matrix, fit.problem.block
+    weight = torch.ones_like(x) if cells.weight is None else cells.weight
+    sizes = torch.as_tensor(np.diff(cells.start))
+
+    def spread(per_cell: np.ndarray) -> Tensor:
+        return torch.as_tensor(per_cell, dtype=x.dtype).repeat_interleave(sizes)
+
+    h, q = torch.sigmoid(x), torch.sigmoid(x + spread(fit.tilt))
+    slope, tilted = weight * h * (1 - h), weight * q * (1 - q)
+    factor = spread(fit.pull if target == "model" else np.zeros(len(cells.mass)))
+    diagonal = slope - tilted + factor * slope * (1 - 2 * h)
+    rows, sign, through = [], [], []
+    for c in range(len(matrix)):
+        own = spread(matrix[c])
+        beta = own * tilted
+        spreads = float((own.abs() * tilted).sum())
+        mine = block == block[c]
+        if target == "model":
+            share = fit.problem.weight[c] / fit.problem.weight[mine].sum()
+            beta = beta - share * spread(matrix[mine].sum(axis=0)) * slope
+        through.append((beta, fit.problem.weight[c], spreads, int(block[c])))
+        rows.append(beta / spreads**0.5)
+        sign.append(1.0)
+    if target == "free":
+        for b in np.unique(block).tolist():
+            mine_ = [entry for entry in through if entry[3] == b]
+            norm = sum(w * w / v for _, w, v, _ in mine_)
+            total = torch.stack([beta * (w / v) for beta, w, v, _ in mine_]).sum(dim=0)
+            rows.append(total / norm**0.5)
+            sign.append(-1.0)
+    return _Bend(diagonal, rows, sign, factor)
+
+
+def _improve(problem: _Problem, here: _State, damping: float) -> tuple[_State | None, float]:
+    """A Newton step, damped until it is one downhill; None when there is none left."""
+    scale = float(here.hessian.diagonal().abs().mean())
+    eye = problem.size / problem.size.mean()
+    for _ in range(60):
+        shifted = here.hessian + torch.diag((damping + 1e-13) * scale * eye)
+        factor, failed = torch.linalg.cholesky_ex(shifted)
+        if not int(failed):
+            step = torch.cholesky_solve(here.gradient[:, None], factor)[:, 0]
+            there = problem.state(here.a - step)
+            promised = float(here.gradient @ step)
+            noise = 1e-13 * (1 + abs(here.loss))
+            if there.loss <= here.loss - 1e-4 * promised + noise and (
+                promised > noise or problem.off(there) < problem.off(here)
+            ):
+                return there, damping / 10 if damping > 1e-9 else 0.0
+            if promised <= noise:
+                return None, damping
+        damping = max(10 * damping, 1e-8)
+    return None, damping

@@ -1,0 +1,44 @@
+"""Small graphs with three groups, spread degrees and a structure to learn."""
+
+import warnings
+
+import torch
+
+from linkparity import Graph, GraphWarning, LinkModel
+from linkparity.datasets import block_model
+from linkparity.models import MODELS
+
+
+def planted(seed: int = 0, scale: int = 1) -> Graph:
+    sizes = (60 * scale, 50 * scale, 40 * scale)
+    graph = block_model(sizes=sizes, degree=12, homophily=8, spread=0.8, seed=seed)
+    plain = Graph(graph.num_nodes, graph.links, graph.group, graph.group_names)
+    return plain.subgraph(plain.degree() > 0)
+
+
+def planted_bipartite(seed: int = 0) -> Graph:
+    """80 sources of three groups and 40 targets without one; like sources link alike."""
+    generator = torch.Generator().manual_seed(seed)
+    group = torch.randint(3, (80,), generator=generator)
+    taste = torch.arange(40) % 3
+    popular = torch.rand(40, generator=generator)
+    chance = (0.05 + 0.7 * (group[:, None] == taste[None, :])) * popular
+    links = torch.nonzero(torch.rand(80, 40, generator=generator) < chance)
+    links[:, 1] += 80
+    everyone = torch.cat([group, torch.full((40,), -1)])
+    side = torch.cat([torch.zeros(80), torch.ones(40)]).long()
+    graph = Graph(120, links, everyone, ("a", "b", "c"), side)
+    return graph.subgraph(graph.degree() > 0)
+
+
+def make(name: str, graph: Graph, seed: int = 0) -> LinkModel:
+    made = MODELS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        return made(graph, made.dimension, generator=torch.Generator().manual_seed(seed))
+
+
+def all_index(graph: Graph) -> torch.Tensor:
+    if graph.side is None:
+        return torch.triu_indices(graph.num_nodes, graph.num_nodes, 1).T
+    return torch.cartesian_prod(*(torch.nonzero(graph.side == s)[:, 0] for s in (0, 1)))

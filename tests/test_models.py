@@ -1,0 +1,181 @@
+import pytest
+import torch
+from sklearn.metrics import roc_auc_score
+
+from linkparity import Graph, GraphWarning, LinkModel, split_links, train
+from linkparity.models import CNE, MODELS, MaxEnt
+from linkparity.models.degrees import classes, solve_degrees
+from planted import all_index, make, planted, planted_bipartite
+
+
+@pytest.fixture(params=sorted(MODELS))
+def name(request):
+    return request.param
+
+
+@pytest.fixture(params=[planted, planted_bipartite])
+def graph(request):
+    return request.param()
+
+
+def test_logits_are_finite_symmetric_and_one_per_pair(name, graph):
+    model = make(name, graph).eval()
+    index = all_index(graph)
+    logits = model(index)
+    assert logits.shape == (len(index),)
+    assert torch.isfinite(logits).all()
+    assert torch.allclose(logits, model(index.flip(1)), atol=1e-5)
+    assert model(index[:0]).shape == (0,)
+
+
+def test_forward_is_the_product_of_the_factors(name, graph):
+    model = make(name, graph).eval()
+    left, right = model.factors()
+    index = all_index(graph)
+    whole = (left @ right.T)[index[:, 0], index[:, 1]]
+    assert torch.allclose(model(index), whole, atol=1e-4)
+
+
+def test_a_seed_gives_one_model(name, graph):
+    one, two, other = make(name, graph), make(name, graph), make(name, graph, seed=1)
+    for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True):
+        assert a.equal(b)
+    if name != "maxent":
+        parameters = zip(one.parameters(), other.parameters(), strict=True)
+        assert not any(a.equal(b) for a, b in parameters)
+
+
+def test_state_survives_a_round_trip(name, graph):
+    model, other = make(name, graph).eval(), make(name, graph, seed=1).eval()
+    for p in model.parameters():
+        p.data += 0.1
+    other.load_state_dict(model.state_dict())
+    index = all_index(graph)
+    assert model(index).equal(other(index))
+
+
+def test_learns_a_planted_graph(name, graph):
+    split = split_links(graph, seed=0)
+    model = make(name, split.train)
+    for _ in train(model, split.train):
+        pass
+    assert not model.training
+    with torch.no_grad():
+        score = roc_auc_score(split.test.label, model(split.test.index))
+    assert score > 0.6
+
+
+def test_embeddings_have_the_dimension_asked_for(graph):
+    for name in ("cne", "dot-product", "gae"):
+        made = MODELS[name](graph, 5, generator=torch.Generator().manual_seed(0)).eval()
+        assert made.embedding().shape == (graph.num_nodes, 5)
+    assert make("maxent", graph).embedding() is None
+
+
+def test_dot_product_scales_long_rows_only():
+    model = make("dot-product", planted())
+    with torch.no_grad():
+        model.z[0] = 0.001
+        model.z[1] = 3.0
+    before = model.z.detach().clone()
+    model.constrain()
+    length = model.z.detach().norm(dim=1)
+    assert length.max() <= 1 + 1e-6
+    assert model.z[0].equal(before[0])
+    assert length[1] == pytest.approx(1, abs=1e-6)
+
+
+def test_cne_is_prior_and_distance():
+    graph = planted()
+    model = CNE(graph, 3, generator=torch.Generator().manual_seed(0), s1=0.5, s2=4)
+    i, j = all_index(graph).T
+    distance = (model.z[i] - model.z[j]).square().sum(dim=1)
+    prior = solve_degrees(graph)
+    wanted = prior[i] + prior[j] + torch.tensor(8.0).log() - (4 - 1 / 16) * distance
+    got = model(all_index(graph)).double()
+    assert torch.allclose(got, wanted.double(), atol=1e-4)
+    with pytest.raises(ValueError, match="needs 0 < s1 < s2, got s1 2 and s2 1"):
+        CNE(graph, 3, generator=torch.Generator(), s1=2, s2=1)
+
+
+def test_gae_is_two_graph_convolutions():
+    graph = planted()
+    model = make("gae", graph).eval()
+    dense = torch.zeros(graph.num_nodes, graph.num_nodes, dtype=torch.float64)
+    dense[graph.links[:, 0], graph.links[:, 1]] = 1
+    dense += dense.T.clone() + torch.eye(graph.num_nodes)
+    scale = dense.sum(dim=1).rsqrt()
+    smooth = scale[:, None] * dense * scale
+    hidden = (smooth @ model.first.double()).relu()
+    wanted = smooth @ (hidden @ model.second.double())
+    assert torch.allclose(model.embedding().double(), wanted, atol=1e-5)
+
+
+def test_gae_takes_features():
+    graph = planted()
+    features = torch.randn(graph.num_nodes, 7, generator=torch.Generator().manual_seed(0))
+    model = MODELS["gae"](graph, 4, generator=torch.Generator().manual_seed(0), features=features)
+    assert model.first.shape == (7, 16)
+    assert model(all_index(graph)).isfinite().all()
+
+
+def expected_degrees(graph: Graph, a: torch.Tensor) -> torch.Tensor:
+    index = all_index(graph)
+    prob = torch.sigmoid(a[index[:, 0]] + a[index[:, 1]])
+    degree = torch.zeros(graph.num_nodes, dtype=torch.float64)
+    return degree.index_add_(0, index[:, 0], prob).index_add_(0, index[:, 1], prob)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_maxent_expects_the_observed_degrees(seed):
+    for graph in (planted(seed), planted_bipartite(seed)):
+        a = solve_degrees(graph)
+        assert (expected_degrees(graph, a) - graph.degree()).abs().max() < 1e-4
+
+
+def test_maxent_on_polblogs_in_a_few_numbers():
+    from linkparity import load
+
+    graph = load("polblogs")
+    assert len(classes(graph).size) == len(torch.unique(graph.degree()))
+    assert (expected_degrees(graph, solve_degrees(graph)) - graph.degree()).abs().max() < 1e-6
+
+
+def test_degrees_that_no_finite_parameter_has_are_pulled_inside_and_counted():
+    star = Graph(6, [[0, 1], [0, 2], [0, 3], [0, 4]], [0, 1, 2, 0, 1, 2])
+    with pytest.warns(GraphWarning, match="1 nodes without a link and 0 linked to every other"):
+        a = solve_degrees(star)
+    assert torch.isfinite(a).all()
+    assert expected_degrees(star, a)[5] == pytest.approx(0.5, abs=1e-4)
+    full = Graph(4, [[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 2, 0])
+    with pytest.warns(GraphWarning, match="0 nodes without a link and 1 linked to every other"):
+        a = solve_degrees(full)
+    assert torch.isfinite(a).all()
+    assert expected_degrees(full, a)[0] == pytest.approx(2.5, abs=1e-4)
+
+
+def test_sides_stay_in_balance_when_degrees_are_pulled():
+    side = [0, 0, 0, 1, 1, 1, 1]
+    links = [[0, 3], [0, 4], [0, 5], [0, 6], [1, 3]]
+    graph = Graph(7, links, [0, 1, 2, -1, -1, -1, -1], side=side)
+    with pytest.warns(GraphWarning, match="1 nodes without a link and 1 linked to every other"):
+        a = solve_degrees(graph)
+    got = expected_degrees(graph, a)
+    assert torch.isfinite(a).all()
+    assert torch.allclose(got[:3], torch.tensor([3.5, 1.0, 0.5], dtype=torch.float64), atol=1e-4)
+    assert torch.allclose(got[3:], torch.tensor([2.0, 1, 1, 1], dtype=torch.float64), atol=1e-4)
+
+
+def test_maxent_has_one_number_per_node():
+    with pytest.raises(ValueError, match="has one number per node, got dimension 3"):
+        MaxEnt(planted(), 3)
+
+
+def test_an_unknown_model_gets_a_hint():
+    with pytest.raises(KeyError, match="did you mean 'dot-product'"):
+        MODELS["dotproduct"]
+
+
+def test_a_model_without_logits_says_what_is_missing():
+    with pytest.raises(NotImplementedError, match=r"define factors\(\), or forward"):
+        LinkModel()(torch.zeros(1, 2).long())

@@ -1,0 +1,350 @@
+import json
+import re
+import warnings
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import expit
+from sklearn.base import clone
+
+from linkparity import (
+    Graph,
+    LinkModel,
+    LinkPredictor,
+    Pairs,
+    TrainingWarning,
+    evaluate,
+    i_project,
+    split_links,
+)
+from linkparity.models import MODELS
+from linkparity.prediction import predictor as module
+from planted import all_index, planted, planted_bipartite
+
+GRAPHS = [planted, planted_bipartite]
+
+
+@pytest.fixture(params=sorted(MODELS))
+def name(request):
+    return request.param
+
+
+@pytest.fixture(params=GRAPHS)
+def graph(request):
+    return request.param()
+
+
+class Own(LinkModel):
+    """A decoder that is no inner product."""
+
+    epochs = 5
+
+    def __init__(self, graph, dimension=3, *, generator, scale=1.0):
+        super().__init__()
+        self.z = torch.nn.Parameter(torch.randn(graph.num_nodes, dimension, generator=generator))
+        self.scale = scale
+
+    def forward(self, index):
+        return -self.scale * (self.z[index[:, 0]] - self.z[index[:, 1]]).abs().sum(dim=1)
+
+
+def quick(model="cne", **params):
+    return LinkPredictor(model, epochs=8, **params)
+
+
+def test_it_has_the_manners_of_scikit_learn():
+    predictor = LinkPredictor("gae", criterion="eo", gamma=3, options={"hidden": 8})
+    copy = clone(predictor)
+    assert copy is not predictor
+    assert copy.get_params() == predictor.get_params()
+    assert clone(LinkPredictor(Own)).model is Own
+    assert predictor.set_params(gamma=5, seed=2) is predictor
+    assert (predictor.gamma, predictor.seed) == (5, 2)
+    assert repr(predictor) == (
+        "LinkPredictor(model='gae', criterion='eo', gamma=5, seed=2, options={'hidden': 8})"
+    )
+    with pytest.raises(ValueError, match="unknown parameter 'gama'; known: model, criterion"):
+        predictor.set_params(gama=1)
+    with pytest.raises(RuntimeError, match=r"not fitted yet; call fit\(graph\) first"):
+        predictor.predict_proba([[0, 1]])
+
+
+def test_predictions_of_every_model(name, graph):
+    predictor = quick(name, criterion="dp").fit(graph)
+    index = all_index(graph)
+    logits, prob = predictor.predict_logits(index), predictor.predict_proba(index.numpy())
+    assert isinstance(logits, np.ndarray)
+    assert logits.shape == prob.shape == (len(index),)
+    assert np.allclose(prob, expit(logits))
+    pairs = Pairs(index, graph.is_link(index).long())
+    assert np.array_equal(predictor.predict_logits(pairs), logits)
+    assert predictor.predict_proba([]).shape == (0,)
+    again = quick(name, criterion="dp").fit(graph)
+    assert np.array_equal(again.predict_logits(index), logits)
+    if name == "maxent":
+        assert predictor.embedding_ is None
+    else:
+        assert predictor.embedding_.shape == (graph.num_nodes, MODELS[name].dimension)
+        assert len(predictor.history_) == 8
+
+
+def test_wrong_pairs_get_a_sentence():
+    predictor = LinkPredictor("maxent").fit(planted())
+    with pytest.raises(ValueError, match=r"must be a \(P, 2\) array of node numbers"):
+        predictor.predict_proba([1, 2])
+    with pytest.raises(ValueError, match="no node 999 was trained on; nodes are 0 …"):
+        predictor.predict_proba([[1, 999]])
+    with pytest.raises(ValueError, match="no node -1 was trained on"):
+        predictor.predict_proba([[1, -1]])
+
+
+def test_evaluate_takes_it_as_it_is():
+    split = split_links(planted(), seed=0)
+    scores = evaluate(quick(criterion="eo").fit(split.train), split, confidence=None)
+    assert 0 <= scores.auc <= 1
+    assert scores.criterion == "eo"
+    assert np.isfinite(scores.rb)
+
+
+@pytest.mark.parametrize("criterion", ["dp", "weak-dp"])
+@pytest.mark.parametrize("gamma", [0.0, 10.0])
+def test_postprocessing_is_the_projection_over_all_pairs(criterion, gamma):
+    graph = planted()
+    plain = quick(criterion=criterion, gamma=gamma).fit(graph)
+    tilted = quick(criterion=criterion, gamma=gamma, postprocess="i-projection").fit(graph)
+    index = all_index(graph)
+    groups = graph.group[index]
+    wanted = i_project(torch.from_numpy(plain.predict_logits(index)), groups, criterion)
+    assert np.allclose(tilted.predict_logits(index), wanted.logits, atol=1e-5)
+
+
+def test_postprocessing_of_two_sides_and_of_nodes_without_a_group():
+    graph = planted_bipartite()
+    tilted = quick(criterion="dp", postprocess="i-projection").fit(graph)
+    index = all_index(graph)
+    means = [tilted.predict_proba(index[graph.group[index[:, 0]] == g]).mean() for g in range(3)]
+    assert max(means) - min(means) < 1e-6
+    turned = tilted.predict_logits(index.flip(1))
+    assert np.allclose(tilted.predict_logits(index), turned, atol=1e-5)
+    group = graph.group.clone()
+    group[:5] = -1
+    graph = Graph(graph.num_nodes, graph.links, group, graph.group_names, graph.side)
+    plain = quick(criterion="dp").fit(graph)
+    tilted = quick(criterion="dp", postprocess="i-projection").fit(graph)
+    none = index[index[:, 0] < 5]
+    assert np.array_equal(plain.predict_logits(none), tilted.predict_logits(none))
+
+
+def test_postprocessing_that_makes_no_sense_is_refused():
+    for criterion in (None, "eo"):
+        with pytest.raises(ValueError, match="needs criterion 'dp' or 'weak-dp', got"):
+            LinkPredictor(criterion=criterion, postprocess="i-projection").fit(planted())
+    with pytest.raises(ValueError, match="must be None or 'i-projection', got 'threshold'"):
+        LinkPredictor(criterion="dp", postprocess="threshold").fit(planted())
+
+
+def brute_top(predictor, graph, k):
+    for node in range(graph.num_nodes):
+        others = [o for o in range(graph.num_nodes) if o != node]
+        if graph.side is not None:
+            others = [o for o in others if graph.side[o] != graph.side[node]]
+        others = [o for o in others if not graph.is_link(torch.tensor([[node, o]]))]
+        score = predictor.predict_logits([[node, o] for o in others])
+        ranked = sorted(zip(-np.round(score, 9), others, strict=True))
+        yield from ((node, other) for _, other in ranked[:k])
+
+
+@pytest.mark.parametrize("model", ["maxent", Own])
+@pytest.mark.parametrize("postprocess", [None, "i-projection"])
+def test_top_is_what_a_loop_finds(model, postprocess, graph, monkeypatch):
+    monkeypatch.setattr("linkparity.prediction.ranking.BLOCK", 1000)
+    monkeypatch.setattr("linkparity.models.degrees.ACCURACY", 1e-13)
+    predictor = LinkPredictor(model, criterion="dp", postprocess=postprocess).fit(graph)
+    ranking = predictor.top(4)
+    pairs = list(zip(ranking.node.tolist(), ranking.partner.tolist(), strict=True))
+    assert pairs == list(brute_top(predictor, graph, 4))
+    index = np.stack([ranking.node, ranking.partner], axis=1)
+    assert np.allclose(ranking.logit, predictor.predict_logits(index), atol=1e-5)
+    some = predictor.top(4, nodes=[7, 3])
+    assert set(some.node.tolist()) == {7, 3}
+    assert some.node[0] == 7
+
+
+def test_top_breaks_ties_by_number_and_runs_out_in_peace():
+    graph = Graph(5, [[0, 1], [1, 2]], [0, 1, 2, 0, 1])
+
+    class Flat(LinkModel):
+        epochs = 1
+
+        def __init__(self, graph, dimension=1, *, generator):
+            super().__init__()
+            self.a = torch.nn.Parameter(torch.zeros(graph.num_nodes, 1))
+
+        def factors(self):
+            return self.a, self.a
+
+    ranking = LinkPredictor(Flat, lr=0.0).fit(graph).top(10)
+    wanted = [(0, 2), (0, 3), (0, 4), (1, 3), (1, 4), (2, 0), (2, 3), (2, 4)]
+    wanted += [(3, 0), (3, 1), (3, 2), (3, 4), (4, 0), (4, 1), (4, 2), (4, 3)]
+    assert list(zip(ranking.node.tolist(), ranking.partner.tolist(), strict=True)) == wanted
+    with pytest.raises(ValueError, match="k must be at least 1, got 0"):
+        LinkPredictor("maxent").fit(planted()).top(0)
+    with pytest.raises(ValueError, match="top: nodes are 0 …"):
+        LinkPredictor("maxent").fit(planted()).top(1, nodes=[-1])
+
+
+def test_saved_and_loaded_it_is_the_same(name, graph, tmp_path):
+    post = {"criterion": "dp", "postprocess": "i-projection"}
+    predictor = quick(name, seed=3, **post).fit(graph)
+    predictor.save(tmp_path / "deep" / "run")
+    loaded = LinkPredictor.load(tmp_path / "deep" / "run")
+    assert loaded.get_params() == predictor.get_params()
+    index = all_index(graph)
+    assert np.array_equal(loaded.predict_logits(index), predictor.predict_logits(index))
+    for one, two in zip(loaded.top(3), predictor.top(3), strict=True):
+        assert np.array_equal(one, two)
+    assert loaded.history_ == predictor.history_
+    assert loaded.graph_.group_names == graph.group_names
+    assert sorted(p.name for p in (tmp_path / "deep").iterdir()) == ["run"]
+
+
+def test_names_and_options_are_saved_too(tmp_path):
+    graph = planted()
+    names = tuple(f"node {i}" for i in range(graph.num_nodes))
+    graph = Graph(graph.num_nodes, graph.links, graph.group, names=names, attribute="colour")
+    features = torch.randn(graph.num_nodes, 4, generator=torch.Generator().manual_seed(0))
+    predictor = quick("gae", options={"features": features, "hidden": 5}).fit(graph)
+    predictor.save(tmp_path / "run")
+    loaded = LinkPredictor.load(tmp_path / "run")
+    assert (loaded.graph_.names, loaded.graph_.attribute) == (names, "colour")
+    index = all_index(graph)
+    assert np.array_equal(loaded.predict_logits(index), predictor.predict_logits(index))
+    odd = Graph(graph.num_nodes, graph.links, graph.group, names=[(i,) for i in range(len(names))])
+    with pytest.raises(ValueError, match=r"node names must be text or whole numbers .* got \(0,\)"):
+        LinkPredictor("maxent").fit(odd).save(tmp_path / "other")
+
+
+def test_a_model_of_ones_own_is_loaded_with_its_class(tmp_path):
+    graph = planted()
+    predictor = LinkPredictor(Own, criterion="eo", options={"scale": 0.5}).fit(graph)
+    predictor.save(tmp_path / "run")
+    with pytest.raises(ValueError, match=r"with a model of your own, .*Own; pass its class"):
+        LinkPredictor.load(tmp_path / "run")
+    loaded = LinkPredictor.load(tmp_path / "run", model=Own)
+    index = all_index(graph)
+    assert np.array_equal(loaded.predict_logits(index), predictor.predict_logits(index))
+
+
+def test_saving_twice_replaces_and_spares_what_is_not_ours(tmp_path):
+    predictor = LinkPredictor("maxent").fit(planted())
+    predictor.save(tmp_path / "run")
+    other = LinkPredictor("maxent", criterion="dp").fit(planted())
+    other.save(tmp_path / "run")
+    assert LinkPredictor.load(tmp_path / "run").criterion == "dp"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter").write_text("dear")
+    with pytest.raises(FileExistsError, match="holds no saved predictor, so it is left alone"):
+        predictor.save(tmp_path / "mine")
+    assert (tmp_path / "mine" / "letter").read_text() == "dear"
+
+
+def test_a_save_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
+    predictor = LinkPredictor("maxent").fit(planted())
+    predictor.save(tmp_path / "run")
+    monkeypatch.setattr(Path, "write_text", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        predictor.save(tmp_path / "run")
+    monkeypatch.undo()
+    LinkPredictor.load(tmp_path / "run")
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+
+
+def damage_tensors(run):
+    data = bytearray((run / "model.safetensors").read_bytes())
+    data[-5] ^= 1
+    (run / "model.safetensors").write_bytes(bytes(data))
+
+
+def newer(run):
+    about = json.loads((run / "model.json").read_text())
+    (run / "model.json").write_text(json.dumps({**about, "format": 99, "linkparity": "9.0"}))
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (damage_tensors, "is damaged, its sha256 is not the one in model.json"),
+        (newer, r"written by linkparity 9.0 in format 99, .* up to 1; upgrade linkparity"),
+        (lambda run: (run / "model.json").write_text("{"), "model.json: is damaged"),
+        (lambda run: (run / "model.json").write_text("[]"), "model.json: is damaged"),
+        (lambda run: (run / "model.json").write_text('{"format": 1}'), "is damaged"),
+        (lambda run: (run / "model.safetensors").unlink(), "holds no model.safetensors"),
+        (lambda run: (run / "model.json").unlink(), "holds no model.json; give a directory"),
+    ],
+)
+def test_a_damaged_or_newer_file_is_refused(harm, said, tmp_path):
+    LinkPredictor("maxent").fit(planted()).save(tmp_path / "run")
+    harm(tmp_path / "run")
+    with pytest.raises((ValueError, FileNotFoundError), match=said):
+        LinkPredictor.load(tmp_path / "run")
+
+
+def test_ctrl_c_leaves_a_usable_model():
+    graph = planted()
+
+    def stop(row):
+        if row.epoch == 3:
+            raise KeyboardInterrupt
+
+    with pytest.warns(TrainingWarning, match="stopped after 3 epochs; usable as it is"):
+        predictor = LinkPredictor("cne").fit(graph, on_epoch=stop)
+    assert np.isfinite(predictor.predict_logits(all_index(graph))).all()
+    assert predictor.embedding_ is not None
+
+
+def test_ctrl_c_within_a_step_leaves_a_usable_model(monkeypatch):
+    graph = planted()
+    steps = []
+
+    def step(*args, **kwargs):
+        steps.append(1)
+        if len(steps) == 4:
+            raise KeyboardInterrupt
+        return original(*args, **kwargs)
+
+    original = torch.optim.Adam.step
+    monkeypatch.setattr(torch.optim.Adam, "step", step)
+    with pytest.warns(TrainingWarning, match="stopped after 3 epochs"):
+        predictor = LinkPredictor("gae", criterion="dp").fit(graph)
+    assert np.isfinite(predictor.predict_logits(all_index(graph))).all()
+
+
+def test_rows_reach_the_caller_as_they_come():
+    seen = []
+    predictor = quick(criterion="dp").fit(planted(), on_epoch=seen.append)
+    assert seen == predictor.history_
+    assert [row.epoch for row in seen] == list(range(1, 9))
+    assert all(a.seconds <= b.seconds for a, b in pairwise(seen))
+    assert predictor.fit_seconds_ >= seen[-1].seconds
+
+
+def test_the_page_on_own_models_works():
+    page = (Path(__file__).parents[1] / "docs" / "own-model.md").read_text()
+    code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    assert len(code.split("class Popular")[1].split("split =")[0].splitlines()) <= 22
+    names: dict = {}
+    exec(code, names)
+    assert names["scores"].auc > 0.7
+
+
+def test_nothing_touches_the_global_generator(name):
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        quick(name, criterion="dp").fit(planted())
+    assert torch.get_rng_state().equal(before)
+    assert module.LinkPredictor is LinkPredictor

@@ -1,0 +1,325 @@
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits, softplus
+
+from linkparity import Diverged, Graph, LinkModel, i_project, load, split_links, train
+from linkparity.models import MODELS
+from linkparity.models.degrees import classes
+from linkparity.training.dense import DensePairs
+from linkparity.training.loop import choose
+from linkparity.training.objective import PairWeights, Regularizer, pair_weights, trained_criterion
+from linkparity.training.sampled import SampledPairs
+from linkparity.training.team import Team
+from planted import all_index, make, planted, planted_bipartite
+
+CRITERIA = ["dp", "eo", "weak-dp", "equalized-odds", "accuracy"]
+GRAPHS = [planted, planted_bipartite]
+ALONE = Team()
+
+
+def cases():
+    for build in GRAPHS:
+        for criterion in CRITERIA:
+            if not (build is planted_bipartite and criterion == "weak-dp"):
+                yield build, criterion
+
+
+def whole_loss(model, graph, weights, criterion, gamma, target):
+    """The objective as it is written, pair by pair."""
+    index = all_index(graph)
+    label = graph.is_link(index).long()
+    weight = torch.where(label == 1, weights.link, weights.other).double()
+    x = model(index)
+    bce = binary_cross_entropy_with_logits(x, label.to(x.dtype), reduction="none")
+    fit = (weight * bce).sum() / weight.sum()
+    found = i_project(
+        x, graph.group[index], criterion, labels=label, weight=weight, target=target, tol=1e-9
+    )
+    kl = found.kl / weight[found.cell >= 0].sum()
+    return fit + gamma * kl, fit, kl
+
+
+def measured(scored, criterion, gamma, target):
+    reg = Regularizer(trained_criterion(criterion), gamma, target)
+    fit = scored.fit_loss()
+    parity = reg.measure(scored)
+    scored.backward(gamma, parity.tilt)
+    return fit, parity
+
+
+@pytest.mark.parametrize(("build", "criterion"), list(cases()))
+@pytest.mark.parametrize("target", ["model", "free"])
+def test_blocks_are_the_objective_written_out(build, criterion, target):
+    graph = build()
+    model = make("cne", graph).double()
+    weights = PairWeights(2.7, 0.4)
+    total, fit, kl = whole_loss(model, graph, weights, criterion, 10.0, target)
+    total.backward()
+    wanted = model.z.grad.clone()
+    model.z.grad = None
+    scored = DensePairs(graph, weights, trained_criterion(criterion), ALONE).score(model)
+    got, parity = measured(scored, criterion, 10.0, target)
+    assert got == pytest.approx(fit.item(), rel=1e-7)
+    assert parity.kl == pytest.approx(kl.item(), rel=1e-6, abs=1e-12)
+    assert torch.allclose(model.z.grad, wanted, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize(("build", "criterion"), list(cases()))
+def test_blocks_and_samples_agree_in_expectation(build, criterion):
+    graph = build()
+    negatives = 4000
+    model = make("cne", graph).double()
+    with torch.no_grad():
+        model.z[graph.group == 1] *= 0.3
+    gradients, losses = [], []
+    generator = torch.Generator().manual_seed(0)
+    for pairs in (
+        DensePairs(graph, pair_weights(graph, negatives), trained_criterion(criterion), ALONE),
+        SampledPairs(graph, negatives, trained_criterion(criterion), generator, ALONE),
+    ):
+        model.zero_grad()
+        fit, parity = measured(pairs.score(model, 0), criterion, 5.0, "model")
+        losses.append((fit, parity.kl, parity.gap))
+        gradients.append(model.z.grad.clone())
+    assert losses[0] == pytest.approx(losses[1], rel=0.05)
+    assert (gradients[0] - gradients[1]).norm() < 0.08 * gradients[0].norm()
+
+
+@pytest.mark.parametrize("build", GRAPHS)
+def test_drawn_pairs_weigh_what_blocks_say(build):
+    graph = build()
+    pairs = SampledPairs(graph, 50, None, torch.Generator().manual_seed(0), ALONE)
+    count = torch.zeros(graph.num_nodes, graph.num_nodes)
+    rounds = 200
+    for _ in range(rounds):
+        index, label = pairs.draw(0)
+        assert (index[:, 0] != index[:, 1]).all()
+        assert label.equal(graph.is_link(index))
+        count.index_put_(tuple(index.T), torch.ones(len(index)), accumulate=True)
+    weights = pair_weights(graph, 50)
+    seen = (count + count.T)[tuple(all_index(graph).T)] / rounds
+    linked = graph.is_link(all_index(graph))
+    for chosen, weight in ((linked, weights.link), (~linked, weights.other)):
+        assert float(seen[chosen].mean()) == pytest.approx(weight, rel=0.02)
+        assert float((seen[chosen] - weight).abs().max()) < 0.5 * max(weight, 0.3)
+
+
+def test_weights_are_those_of_links_from_both_ends_and_partners():
+    graph, sides = planted(), planted_bipartite()
+    assert pair_weights(graph, 100) == pytest.approx(
+        (2 + 200 / graph.num_nodes, 200 / graph.num_nodes)
+    )
+    targets = int(sides.side.sum())
+    assert pair_weights(sides, 100) == pytest.approx((1 + 100 / targets, 100 / targets))
+    assert pair_weights(graph, 100, "all") == (1, 1)
+
+
+def test_large_graphs_are_drawn_in_batches(monkeypatch):
+    monkeypatch.setattr("linkparity.training.sampled.BATCH", 40)
+    monkeypatch.setattr("linkparity.training.sampled.TABLE", 10)
+    for graph in (planted(), planted_bipartite()):
+        pairs = SampledPairs(graph, 3, None, torch.Generator().manual_seed(0), ALONE)
+        assert len(pairs) == -(-len(pairs.rows) // 40)
+        parts = [pairs.draw(b) for b in range(len(pairs))]
+        index, label = (torch.cat(part) for part in zip(*parts, strict=True))
+        assert label.equal(graph.is_link(index))
+        linked = {tuple(pair) for pair in index[label].tolist()}
+        both = graph.links.tolist() + ([] if graph.bipartite else graph.links.flip(1).tolist())
+        assert {tuple(pair) for pair in both} <= linked
+
+
+@pytest.mark.parametrize("name", ["cne", "dot-product", "gae", "maxent"])
+@pytest.mark.parametrize("method", ["blocks", "samples"])
+def test_the_whole_loss_has_the_gradient_it_claims(name, method):
+    """Central differences of fit + γ KL against what is pushed into the parameters."""
+    graph = planted()
+    model = make(name, graph).eval().double()
+    if name == "gae":
+        model.spread = model.spread.double()
+    gamma, chosen = 3.0, trained_criterion("dp")
+
+    def score():
+        generator = torch.Generator().manual_seed(1)
+        if method == "blocks":
+            return DensePairs(graph, pair_weights(graph, 10), chosen, ALONE).score(model)
+        return SampledPairs(graph, 10, chosen, generator, ALONE).score(model, 0)
+
+    measured(score(), "dp", gamma, 0.2)
+    generator = torch.Generator().manual_seed(0)
+    for p in model.parameters():
+        direction = torch.randn(p.shape, generator=generator, dtype=torch.float64)
+        slope = float((p.grad * direction).sum())
+        ends = []
+        for sign in (1, -1):
+            p.data += sign * 1e-5 * direction
+            scored = score()
+            reg = Regularizer(chosen, gamma, 0.2)
+            ends.append(scored.fit_loss() + gamma * reg.measure(scored).kl)
+            p.data -= sign * 1e-5 * direction
+        assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(slope, rel=1e-4, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", ["cne", "dot-product", "gae"])
+@pytest.mark.parametrize("method", ["blocks", "samples"])
+def test_gamma_zero_is_no_regularizer(name, method):
+    graph = planted()
+    found = []
+    for criterion in (None, "dp"):
+        model = make(name, graph)
+        generator = torch.Generator().manual_seed(3)
+        model.generator = torch.Generator().manual_seed(4)
+        rows = list(
+            train(model, graph, criterion, 0.0, epochs=5, method=method, generator=generator)
+        )
+        found.append([p.detach().clone() for p in model.parameters()])
+    assert all(a.equal(b) for a, b in zip(*found, strict=True))
+    assert rows[-1].kl > 0
+    assert rows[-1].loss == rows[-1].fit
+
+
+@pytest.mark.parametrize("criterion", ["dp", "eo"])
+@pytest.mark.parametrize("name", ["cne", "dot-product", "gae", "maxent"])
+def test_divergence_and_gap_fall_as_gamma_grows(name, criterion):
+    graph = planted()
+    rows = []
+    for gamma in (0.0, 3.0, 100.0):
+        *_, last = train(make(name, graph), graph, criterion, gamma)
+        rows.append(last)
+    for before, after in pairwise(rows):
+        assert after.kl < before.kl
+        assert after.gap < before.gap
+        assert after.fit > before.fit - 1e-3
+
+
+def maxent_loss(a, graph, asked, criterion, gamma, target):
+    index = all_index(graph)
+    x = a[index[:, 0]] + a[index[:, 1]]
+    label = graph.is_link(index).long()
+    p = i_project(
+        x, graph.group[index], criterion, labels=label, target=target, through_target=True
+    )
+    fit = (softplus(x).sum() - asked @ a) / len(x)
+    return fit + gamma * p.kl / (p.cell >= 0).sum()
+
+
+@pytest.mark.parametrize(("build", "criterion"), list(cases()))
+@pytest.mark.parametrize("target", ["model", "free", 0.2])
+def test_regularized_maxent_is_solved(build, criterion, target):
+    graph = build()
+    graph = graph.subgraph(graph.degree() > 0)
+    model = make("maxent", graph)
+    plain = model.a.detach().clone()
+    target = (0.1, 0.7) if criterion == "equalized-odds" and target == 0.2 else target
+    rows = list(train(model, graph, criterion, 20.0, target=target))
+    a = model.a.detach().clone().requires_grad_()
+    asked = torch.from_numpy(classes(graph).degree[classes(graph).of])
+    loss = maxent_loss(a, graph, asked, criterion, 20.0, target)
+    loss.backward()
+    assert a.grad.abs().max() < 1e-8
+    assert rows[-1].loss == pytest.approx(loss.item(), rel=1e-8)
+    assert loss.item() < float(maxent_loss(plain, graph, asked, criterion, 20.0, target))
+    assert len(rows) < 30
+
+
+def test_regularized_maxent_shares_numbers_between_nodes_alike():
+    graph = planted(scale=3)
+    model = make("maxent", graph)
+    list(train(model, graph, "dp"))
+    key = (graph.group * 1000 + graph.degree()).tolist()
+    assert len(set(zip(key, model.a.tolist(), strict=True))) == len(set(key))
+
+
+class Table(LinkModel):
+    """A model of one's own, without factors: one free number per pair of a small graph."""
+
+    def __init__(self, graph, dimension=1, *, generator):
+        super().__init__()
+        self.n = graph.num_nodes
+        self.table = torch.nn.Parameter(torch.zeros(self.n * self.n))
+
+    def forward(self, index):
+        i, j = index.min(dim=1).values, index.max(dim=1).values
+        return self.table[i * self.n + j]
+
+
+def test_a_model_of_ones_own_without_factors_is_trained_on_samples():
+    graph = planted()
+    model = Table(graph, generator=torch.Generator())
+    assert choose(model, graph, 100) == "samples"
+    rows = list(train(model, graph, "dp", 10.0, epochs=60, lr=0.2))
+    assert rows[-1].loss < 0.7 * rows[0].loss
+    with torch.no_grad():
+        x = model(all_index(graph))
+    linked = graph.is_link(all_index(graph))
+    assert x[linked].mean() > x[~linked].mean() + 1
+
+
+def test_pairs_all_counts_every_pair_once():
+    graph = planted()
+    rows = list(train(make("cne", graph), graph, pairs="all", epochs=3))
+    assert rows[0].fit > 0
+    with pytest.raises(ValueError, match="pairs='all' needs a model with factors"):
+        train(Table(graph, generator=torch.Generator()), graph, pairs="all")
+    with pytest.raises(ValueError, match="pairs must be 'sampled' or 'all', got 'some'"):
+        train(make("cne", graph), graph, pairs="some")
+
+
+def test_training_that_diverges_says_so():
+    graph = planted()
+    model = make("cne", graph)
+    with torch.no_grad():
+        model.z[0] = math.nan
+    with pytest.raises(Diverged, match="the loss is nan in epoch 1; take a smaller lr than"):
+        list(train(model, graph))
+
+
+def test_leaving_the_loop_leaves_a_usable_model():
+    graph = planted()
+    model = make("gae", graph)
+    for row in train(model, graph, epochs=50):
+        if row.epoch == 3:
+            break
+    assert not model.training
+    assert torch.isfinite(model(all_index(graph))).all()
+
+
+def test_patience_ends_training():
+    graph = planted()
+    rows = list(train(make("gae", graph), graph, epochs=400, patience=3))
+    assert len(rows) < 400
+    assert min(row.loss for row in rows) == rows[-4].loss
+
+
+def test_criteria_of_given_pairs_are_refused():
+    with pytest.raises(ValueError, match="criterion 'churn' belongs to given pairs"):
+        train(make("cne", planted()), planted(), "churn")
+    with pytest.raises(ValueError, match="gamma must be finite and 0 or more, got -1"):
+        train(make("cne", planted()), planted(), "dp", -1)
+
+
+def test_maxent_with_links_refuses_a_large_graph(monkeypatch):
+    monkeypatch.setattr("linkparity.training.solving.MOST", 100)
+    with pytest.raises(ValueError, match="nodes are more than 100; use 'dp' or 'weak-dp'"):
+        list(train(make("maxent", planted()), planted(), "eo"))
+
+
+def test_tilts_survive_many_groups_and_pairs_without_one():
+    generator = torch.Generator().manual_seed(0)
+    graph = planted()
+    group = torch.randint(-1, 6, (graph.num_nodes,), generator=generator)
+    graph = Graph(graph.num_nodes, graph.links, group)
+    for method in ("blocks", "samples"):
+        rows = list(train(make("cne", graph), graph, "dp", 100.0, epochs=20, method=method))
+        assert np.isfinite([row.kl for row in rows]).all()
+
+
+def test_the_faster_way_is_chosen():
+    graph = split_links(load("polblogs")).train
+    assert choose(make("dot-product", graph), graph, 100) == "blocks"
+    wide = Graph(40_000, [[0, 1]], torch.zeros(40_000).long())
+    narrow = MODELS["dot-product"](wide, 2, generator=torch.Generator().manual_seed(0))
+    assert choose(narrow, wide, 100) == "samples"
