@@ -9,6 +9,7 @@ from torch import Tensor
 from linkparity.arrays import tensor
 
 NONE = -1
+LARGEST = 2000  # groups, of which every two make a cell
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,11 @@ def code_groups(groups: object, directed: bool = False) -> GroupCells:
     """
     group = check_groups(groups)
     size = int(group.max()) + 1 if group.numel() else 0
+    if group.ndim == 2 and size > LARGEST:
+        raise ValueError(
+            f"groups must be numbered below {LARGEST:,}, got {size - 1:,}: their pairs would be "
+            f"{size * (size + 1) // 2:,} cells; number the groups 0, 1, 2 …"
+        )
     if group.ndim == 1:
         key = np.arange(size)[:, None]
         return GroupCells(key, tuple(str(g) for g in range(size)), group, size, directed)

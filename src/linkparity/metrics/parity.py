@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from linkparity.metrics.bootstrap import gap_interval, resampled_sums
 from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
 from linkparity.metrics.sums import gap
-from linkparity.metrics.views import ViewCells
+from linkparity.metrics.views import ViewCells, cell_labels
 
 Draw = Callable[[], tuple[np.ndarray, np.ndarray]]
 
@@ -57,7 +58,7 @@ def _gap(scored: ScoredPairs, weight: np.ndarray, among: np.ndarray, unit: str) 
 
     def draw() -> tuple[np.ndarray, np.ndarray]:
         generator = np.random.default_rng(scored.seed)
-        given = (scored.prob[rows], weight[rows], code, len(view.member))
+        given = (scored.prob[rows], weight[rows], code, view.member.shape[0])
         return resampled_sums(*given, generator=generator)
 
     about = GapOf(means, view, size, len(rows), unit)
@@ -90,7 +91,8 @@ def gap_estimate(about: GapOf, draw: Draw, confidence: float) -> Estimate:
     """
     means, member, size, unit = about.means, about.cells.member, about.size, about.unit
     lone = np.flatnonzero(~np.isnan(means) & (size < 2))
-    names = ", ".join("-".join(about.cells.groups[c]) for c in lone)
+    labels = cell_labels(about.cells.groups)
+    names = ", ".join(labels[c] for c in lone)
     value, count = gap(means), about.count
     if np.nanargmax(means) in lone or np.nanargmin(means) in lone:
         reason = f"an end of the gap rests on a single pair's worth of {unit} ({names})"
@@ -104,9 +106,10 @@ def gap_estimate(about: GapOf, draw: Draw, confidence: float) -> Estimate:
     return Estimate(value, count, unit, interval, note=note)
 
 
-def _effective_size(weight: np.ndarray, code: np.ndarray, member: np.ndarray) -> np.ndarray:
+def _effective_size(weight: np.ndarray, code: np.ndarray, member: csr_array) -> np.ndarray:
     r"""Kish's number of pairs per cell, :math:`(\sum w)^2 / \sum w^2`; 0 where empty."""
-    total = np.bincount(code, weight, len(member)) @ member
-    square = np.bincount(code, weight**2, len(member)) @ (member**2)
+    groups = member.shape[0]
+    total = np.bincount(code, weight, groups) @ member
+    square = np.bincount(code, weight**2, groups) @ member.power(2)
     size: np.ndarray = np.divide(total**2, square, out=np.zeros_like(total), where=square > 0)
     return size

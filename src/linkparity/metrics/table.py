@@ -7,6 +7,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from linkparity.metrics.views import cell_labels
+
 if TYPE_CHECKING:
     from linkparity.evaluation import Scores
 
@@ -43,17 +45,20 @@ def cells_table(scores: "Scores") -> Table:
     units = ("pairs", "links") if scores.view != "group" else ("ends of pairs", "ends of links")
     for column in (units[0], "mean", units[1], "mean over links"):
         table.add_column(column, justify="right")
-    for cell in [cell for cell in scores.cells if cell.pairs][:SHOWN]:
+    labels = cell_labels([cell.groups for cell in scores.cells])
+    told = zip(scores.cells, labels, strict=True)
+    for cell, label in [row for row in told if row[0].pairs][:SHOWN]:
         links = "?" if cell.links is None else f"{cell.links:,}"
         mean, link_mean = number(cell.mean), number(cell.link_mean)
-        table.add_row(Text(" – ".join(cell.groups)), f"{cell.pairs:,}", mean, links, link_mean)
+        table.add_row(Text(label), f"{cell.pairs:,}", mean, links, link_mean)
     return table
 
 
 def unseen(scores: "Scores") -> list[Text]:
     """What the table of cells does not show, in a sentence each."""
     seen = sum(cell.pairs > 0 for cell in scores.cells)
-    empty = [" – ".join(cell.groups) for cell in scores.cells if not cell.pairs]
+    labels = cell_labels([cell.groups for cell in scores.cells])
+    empty = [name for cell, name in zip(scores.cells, labels, strict=True) if not cell.pairs]
     said = []
     if seen > SHOWN:
         said.append(Text(f"{seen - SHOWN} more cells stand in scores.cells."))

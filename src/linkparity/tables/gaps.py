@@ -3,6 +3,7 @@
 from math import isnan
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from linkparity.metrics.bootstrap import drawn_sums
 from linkparity.metrics.parity import GapOf, gap_estimate
@@ -43,7 +44,7 @@ def _gap(
     mine = means.link_mean if links else means.mean
     unit = "links" if links else "pairs"
     size = _effective(count, cells.member)
-    inside = int(count[cells.member.any(axis=1)].sum())
+    inside = int(count[np.asarray(cells.member.sum(axis=1)) > 0].sum())
     if isnan(gap(mine)):
         reason = (
             f"needs {unit} in two cells of the view {view!r}, got {int((~np.isnan(mine)).sum())}"
@@ -59,7 +60,7 @@ def _gap(
     return gap_estimate(GapOf(mine, cells, size, inside, unit), draw, confidence)
 
 
-def _effective(count: np.ndarray, member: np.ndarray) -> np.ndarray:
+def _effective(count: np.ndarray, member: csr_array) -> np.ndarray:
     r"""Kish's number of pairs per cell, :math:`(\sum w)^2 / \sum w^2`; 0 where empty."""
     total, square = count @ member, count @ member**2
     size: np.ndarray = np.divide(total**2, square, out=np.zeros_like(total), where=square > 0)
