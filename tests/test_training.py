@@ -115,7 +115,6 @@ def test_weights_are_those_of_links_from_both_ends_and_partners():
     )
     targets = int(sides.side.sum())
     assert pair_weights(sides, 100) == pytest.approx((1 + 100 / targets, 100 / targets))
-    assert pair_weights(graph, 100, "all") == (1, 1)
 
 
 def test_large_graphs_are_drawn_in_batches(monkeypatch):
@@ -258,10 +257,22 @@ def test_a_model_of_ones_own_without_factors_is_trained_on_samples():
     assert x[linked].mean() > x[~linked].mean() + 1
 
 
-def test_pairs_all_counts_every_pair_once():
+def test_pairs_all_counts_every_pair_once_in_the_cells():
     graph = planted()
-    rows = list(train(make("cne", graph), graph, pairs="all", epochs=3))
-    assert rows[0].fit > 0
+    model = make("cne", graph).double()
+    weights, even = PairWeights(2.7, 0.4), PairWeights(1.0, 1.0)
+    _, fit, _ = whole_loss(model, graph, weights, "dp", 10.0, "model")
+    _, _, kl = whole_loss(model, graph, even, "dp", 10.0, "model")
+    (fit + 10 * kl).backward()
+    wanted = model.z.grad.clone()
+    model.z.grad = None
+    scored = DensePairs(graph, weights, trained_criterion("dp"), ALONE, even).score(model)
+    got, parity = measured(scored, "dp", 10.0, "model")
+    assert got == pytest.approx(fit.item(), rel=1e-7)
+    assert parity.kl == pytest.approx(kl.item(), rel=1e-6)
+    assert torch.allclose(model.z.grad, wanted, rtol=1e-5, atol=1e-9)
+    rows = list(train(make("cne", graph), graph, "dp", pairs="all", epochs=3))
+    assert rows[0].kl > 0
     with pytest.raises(ValueError, match="pairs='all' needs a model with factors"):
         train(Table(graph, generator=torch.Generator()), graph, pairs="all")
     with pytest.raises(ValueError, match="pairs must be 'sampled' or 'all', got 'some'"):

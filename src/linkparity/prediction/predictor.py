@@ -44,7 +44,8 @@ class LinkPredictor:
         epochs: steps over all training pairs.
         lr: step size of Adam.
         negatives: random partners per node among the training pairs.
-        pairs: ``"sampled"`` (links from both ends and the partners) or ``"all"`` (each pair once).
+        pairs: what the divergence is measured on, ``"sampled"`` (the pairs of the fit: links from
+            both ends and the partners) or ``"all"`` (each pair once).
         patience: stop after so many epochs without a lower loss.
         postprocess: ``"i-projection"`` tilts the trained model to parity; for dp and weak-dp,
             with ``gamma=0`` in place of the regularizer, else on top of it.

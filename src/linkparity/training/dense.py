@@ -30,12 +30,19 @@ class DensePairs:
         weights: of a link and of any other pair.
         criterion: that sorts pairs into cells, or None.
         team: the processes that share the pairs.
+        parity: weights in the cells, where they are not those of the fit.
     """
 
     def __init__(
-        self, graph: Graph, weights: PairWeights, criterion: Criterion | None, team: Team
+        self,
+        graph: Graph,
+        weights: PairWeights,
+        criterion: Criterion | None,
+        team: Team,
+        parity: PairWeights | None = None,
     ) -> None:
         self.weights, self.team = weights, team
+        self.parity = weights if parity is None else parity
         self.blocks = lay_out(graph, team.rank, team.size)
         self.area = np.array([s.pairs for s in self.blocks.stretches], dtype=float)
         self.total = weights.other * (graph.num_pairs - graph.num_links)
@@ -65,7 +72,7 @@ class DensePairs:
         stretches = self.blocks.stretches
         groups = torch.tensor([stretch.groups for stretch in stretches]).reshape(-1, 2)
         counts = np.array([[s.pairs - s.links, s.links] for s in stretches], dtype=float).T
-        counts = self.team.add(counts * [[self.weights.other], [self.weights.link]])
+        counts = self.team.add(counts * [[self.parity.other], [self.parity.link]])
         label = torch.tensor([0, 1]).repeat_interleave(len(groups))
         return Cells.prepare(groups.repeat(2, 1), criterion, label, counts.reshape(-1))
 
@@ -151,9 +158,9 @@ class DenseScored(RememberedSums):
             assert self.cells is not None
             self(tilt)
             heavy = gamma / self.cells.total
-            self._pull(other, heavy * self.pairs.weights.other)
+            self._pull(other, heavy * self.pairs.parity.other)
             linked = self._tilts(tilt)[1]
-            gradient += heavy * self.pairs.weights.link * self.links.shift(linked)
+            gradient += heavy * self.pairs.parity.link * self.links.shift(linked)
         self.q[self.pairs.blocks.link] = gradient.to(self.q.dtype)
         self._push()
 
@@ -165,7 +172,7 @@ class DenseScored(RememberedSums):
     def _collect(self, sums: np.ndarray, values: np.ndarray, label: int) -> None:
         """Add what stretches have, of other pairs or of links, to the sums of their cells."""
         cell = self.pairs.link_cell if label else self.pairs.other_cell
-        weight = self.pairs.weights.link if label else self.pairs.weights.other
+        weight = self.pairs.parity.link if label else self.pairs.parity.other
         used = cell >= 0
         for total, value in zip(sums, values, strict=True):
             np.add.at(total, cell[used], weight * value[used])
@@ -256,7 +263,9 @@ class DenseScored(RememberedSums):
         return np.asarray(np.diff(sums[self.pairs.blocks.link_start]))
 
     def _link_divergence(self, tilt: np.ndarray) -> np.ndarray:
-        return np.asarray(tilt * self.links(tilt).yes - self._link_soft(tilt) + self.link_soft)
+        """KL-divergence over the links of each stretch."""
+        soft = self._link_soft(tilt) - self.link_soft
+        return np.asarray(tilt * self.links(tilt).yes - soft)
 
 
 def _pieces(stretch: Stretch) -> Iterator[tuple[int, int]]:

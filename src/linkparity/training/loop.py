@@ -14,6 +14,7 @@ from linkparity.training.dense import DensePairs
 from linkparity.training.objective import (
     Epoch,
     PairSet,
+    PairWeights,
     Parity,
     Regularizer,
     pair_weights,
@@ -23,9 +24,9 @@ from linkparity.training.sampled import SampledPairs
 from linkparity.training.solving import solve_maxent
 from linkparity.training.team import Team
 
-#: Seconds per pair and per pair and dimension, in blocks and sampled; measured, see benchmarks.
-BLOCK_COST = (3.0, 0.06)
-SAMPLE_COST = (60.0, 3.0)
+#: Nanoseconds per pair, and per pair and column of the factors; measured, see docs/training.md.
+BLOCK_COST = (6.0, 0.13)
+SAMPLE_COST = (50.0, 8.0)
 #: Pairs that blocks may hold in memory.
 MOST_PAIRS = 10**8
 
@@ -81,8 +82,8 @@ def train(
         epochs: the model's own number by default.
         lr: step size; the model's own by default.
         negatives: random partners per node.
-        pairs: ``"sampled"`` is every link from both ends plus the partners, ``"all"`` every pair
-            once. What pairs weigh, not how they are visited.
+        pairs: what the divergence is measured on: ``"sampled"``, the pairs of the fit (every link
+            from both ends plus the partners), or ``"all"``, every pair once.
         method: ``"blocks"`` of all pairs with their expected weight, or ``"samples"``; the faster
             one by default.
         patience: stop when so many epochs brought no lower loss.
@@ -100,7 +101,9 @@ def train(
     team = Team.here()
     how = method or choose(model, graph, negatives, pairs)
     if how == "blocks":
-        found: PairSet = DensePairs(graph, pair_weights(graph, negatives, pairs), chosen, team)
+        parity = PairWeights(1.0, 1.0) if pairs == "all" else None
+        weights = pair_weights(graph, negatives)
+        found: PairSet = DensePairs(graph, weights, chosen, team, parity)
     else:
         found = SampledPairs(graph, negatives, chosen, generator, team)
     steps = model.epochs if epochs is None else epochs

@@ -32,17 +32,14 @@ class PairWeights(NamedTuple):
     other: float
 
 
-def pair_weights(graph: Graph, negatives: int, pairs: str = "sampled") -> PairWeights:
+def pair_weights(graph: Graph, negatives: int) -> PairWeights:
     """Weights of the set of every link from both ends plus ``negatives`` partners per node.
 
-    In a bipartite graph only side 0 draws partners, from side 1, and a link counts once. With
-    ``pairs="all"`` every admissible pair counts once.
+    In a bipartite graph only side 0 draws partners, from side 1, and a link counts once.
 
     >>> pair_weights(Graph(400, [[0, 1]], [0] * 400), 100)
     PairWeights(link=2.5, other=0.5)
     """
-    if pairs == "all":
-        return PairWeights(1.0, 1.0)
     if graph.side is None:
         other = 2 * negatives / max(graph.num_nodes, 1)
         return PairWeights(2 + other, other)
