@@ -1,6 +1,7 @@
 """The commands ``train`` and ``predict``: options in, no logic."""
 
 import time
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -137,6 +138,7 @@ def _progress() -> Any:
         nonlocal last
         if time.monotonic() - last > 3:
             last = time.monotonic()
-            say(f"epoch {row.epoch}: fit {row.fit:.4f}, kl {row.kl:.2g}, gap {row.gap:.2g}")
+            parity = "" if isnan(row.kl) else f", kl {row.kl:.2g}, gap {row.gap:.2g}"
+            say(f"epoch {row.epoch}: fit {row.fit:.4f}{parity}")
 
     return tell
