@@ -75,7 +75,7 @@ def code_names(names):
 @pytest.mark.parametrize("target", ["model", "free", 0.3])
 def test_projection_equals_i_project(case, criterion, target):
     scores, people, groups, _ = case
-    fair = lp.project(scores, "kind", people, criterion=criterion, to=target)
+    fair = lp.project(scores, "kind", people, criterion=criterion, target=target)
     known = lp.i_project(
         logit(scores.score.to_numpy()),
         groups=groups,

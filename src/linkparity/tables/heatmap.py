@@ -57,10 +57,12 @@ def _square(
     part = (value - ends[0]) / span if span else 0.0
     shade = ",".join(str(round(a + (b - a) * part)) for a, b in zip(LIGHT, DARK, strict=True))
     text = ""
-    if side >= 40:
+    if side >= 38:
+        size = 14 if side >= 60 else 11
         ink = "#fff" if part > 0.5 else "#14202e"
         x, y = column * side + side / 2 - 1, row * side + side / 2 + 4
-        text = f'<text x="{x:g}" y="{y:g}" class="v" fill="{ink}">{short(value)}</text>'
+        text = f'<text x="{x:g}" y="{y:g}" class="v" font-size="{size}" '
+        text += f'fill="{ink}">{short(value)}</text>'
     tip = escape(f"{pair[0]} – {pair[1]}: {tip}")
     return f'<g><rect {place} fill="rgb({shade})"><title>{tip}</title></rect>{text}</g>'
 

@@ -70,9 +70,10 @@ def _card(audit: "Audit", name: str) -> str:
     if ends is not None and not isnan(ends[0]):
         under = f"{audit.confidence:.0%} interval {short(ends[0])} to {short(ends[1])}"
     bar = range_bar(value, ends) if name != "kl" else ""
-    unit = " nats per pair" if name == "kl" and not isnan(value) else ""
+    none = " none" if isnan(value) else ""
+    unit = "nats per pair" if name == "kl" and not isnan(value) else ""
     return (
-        f'<article><h3>{TITLES[name]} <code>{name}</code></h3><p class="big">{told}'
+        f'<article><h3><code>{name}</code>{TITLES[name]}</h3><p class="big{none}">{told}'
         f'<small>{unit}</small></p>{bar}<p class="under">{under}</p>'
         f"<p>{EXPLAINED[name]}</p></article>"
     )

@@ -26,17 +26,18 @@ header{border-bottom:3px solid var(--blue);padding-bottom:14px;margin-bottom:22p
 h1{font-size:27px;line-height:1.2;margin:0 0 6px;letter-spacing:-.01em;overflow-wrap:anywhere}
 h2{font-size:19px;margin:34px 0 6px}
 h3{font-size:13px;margin:0;font-weight:600;color:var(--dim)}
-h3 code{float:right;color:var(--blue)}
+h3 code{display:block;color:var(--blue);font-weight:400}
 header p,.dim,.under{color:var(--dim);margin:0}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(186px,1fr));gap:14px}
 article{border:1px solid var(--line);border-radius:8px;padding:14px 16px;background:var(--soft)}
 article p{margin:4px 0 0;font-size:13.5px}
 .big{font-size:30px!important;font-weight:650;letter-spacing:-.02em;line-height:1.2}
-.big small{font-size:13px;font-weight:400;color:var(--dim)}
+.big small{display:block;font-size:13px;font-weight:400;color:var(--dim);letter-spacing:0}
+.big.none{font-size:20px!important;color:var(--dim);font-weight:500}
 .maps{display:flex;flex-wrap:wrap;gap:12px 36px}
 figure{margin:10px 0 0}figcaption{font-weight:600;font-size:14px;margin-bottom:6px}
 svg{max-width:100%;height:auto;display:block}svg.range,svg.bars{display:inline-block}
-.v{font-size:14px;text-anchor:middle;font-variant-numeric:tabular-nums}.n{fill:var(--ink)}
+.v{text-anchor:middle;font-variant-numeric:tabular-nums}.n{fill:var(--ink)}
 .empty{fill:var(--soft)}.hatch{stroke:#b8c2cd;stroke-width:2}
 .axis{stroke:#c5cfda}.band{fill:var(--band)}.dot{fill:var(--blue)}
 .have{fill:#b3bec9;background:#b3bec9}.got{fill:var(--amber);background:var(--amber)}
