@@ -122,7 +122,7 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before the start")
     for rows in args.rows.split(","):
         with tempfile.TemporaryDirectory(dir=args.tmp) as place:
-            compare(int(rows), args.nodes, Path(place))
+            compare(int(float(rows)), args.nodes, Path(place))
 
 
 if __name__ == "__main__":
