@@ -10,20 +10,18 @@ deviation over ten, and a verdict: "within" 3 of its standard deviations or 0.01
 """
 
 import argparse
-import csv
 import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import linkparity as lp
+from linkparity.paper import Published, published
 
-PAPER = Path(__file__).parent / "paper_results.csv"
 MODELS = ("maxent", "dot-product", "cne", "gae")
 CRITERIA = ("none", "dp", "eo")
 MEASURES = ("auc", "dp", "eo", "rdp", "rb")
@@ -39,26 +37,9 @@ KNOWN = {
 }
 
 
-class Known(NamedTuple):
-    """Mean and standard deviation over the paper's ten seeds."""
-
-    mean: float
-    std: float
-
-
-def read_paper() -> dict[tuple[str, ...], Known]:
-    """Mean and standard deviation by data set, model, criterion and measure."""
-    with PAPER.open() as file:
-        return {
-            (row["dataset"], row["model"], row["criterion"], row["measure"]): Known(
-                float(row["mean"]), float(row["std"])
-            )
-            for row in csv.DictReader(file)
-            if row["criterion"] in CRITERIA
-        }
-
-
-def verdict(criterion: str, measure: str, ours: dict[str, float], theirs: dict[str, Known]) -> str:
+def verdict(
+    criterion: str, measure: str, ours: dict[str, float], theirs: dict[str, Published]
+) -> str:
     """Whether a measure of ours is the paper's."""
     mean, std = theirs[measure]
     if abs(ours[measure] - mean) <= max(3 * std, 0.015):
@@ -80,7 +61,7 @@ def score(dataset: str, model: str, criterion: str, seed: int) -> dict[str, floa
 
 def rows(dataset: str, seeds: int) -> list[dict[str, object]]:
     """Every cell of a data set's table."""
-    paper = read_paper()
+    paper = published()
     cells: list[dict[str, object]] = []
     for model in MODELS:
         for criterion in CRITERIA:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from linkparity.console import say
-from linkparity.demo import Demo, cell_names, run_demo
+from linkparity.demo import Demo, run_demo
 from linkparity.optional import require
 
 IMAGES = Path(__file__).parent / "img"
@@ -11,7 +11,7 @@ BEFORE, AFTER = "#8c8c8c", "#0b6e99"
 
 
 def draw_parity(demo: Demo, path: Path) -> None:
-    """Means per group pair before and after: over all pairs for dp, over links for eo."""
+    """Means per group pair of cne, plain and regularized: over all pairs for dp, links for eo."""
     matplotlib = require("matplotlib", "docs/figures.py", "linkparity[report]")
     matplotlib.use("agg")
     settings = {"svg.hashsalt": "linkparity", "svg.fonttype": "path", "font.size": 9}
@@ -20,8 +20,8 @@ def draw_parity(demo: Demo, path: Path) -> None:
 
         figure = Figure(figsize=(8, 2.6), layout="constrained")
         panels = figure.subplots(1, 2)
-        plain, dp, eo = demo.rows
-        titles = "Demographic parity: all pairs", "Equal opportunity: held-out links"
+        plain, dp, eo = (run for run in demo.runs if run.predictor.model == "cne")
+        titles = "Demographic parity: all held-out pairs", "Equal opportunity: held-out links"
         for axes, row, which, title in zip(
             panels, (dp, eo), ("mean", "link_mean"), titles, strict=True
         ):
@@ -29,9 +29,11 @@ def draw_parity(demo: Demo, path: Path) -> None:
             after = [100 * getattr(cell, which) for cell in row.scores.cells]
             places = range(len(before))
             axes.hlines(places, before, after, color=BEFORE, linewidth=1)
-            axes.scatter(before, places, color=BEFORE, s=36, label="plain model", zorder=3)
-            axes.scatter(after, places, color=AFTER, s=36, label="its I-projection", zorder=3)
-            axes.set_yticks(places, cell_names(row))
+            axes.scatter(before, places, color=BEFORE, s=36, label="trained plain", zorder=3)
+            axes.scatter(
+                after, places, color=AFTER, s=36, label="trained with the regularizer", zorder=3
+            )
+            axes.set_yticks(places, [" – ".join(cell.groups) for cell in row.scores.cells])
             axes.invert_yaxis()
             axes.margins(y=0.25)
             axes.set_xlim(left=0)

@@ -15,6 +15,8 @@ from linkparity.console import one_line
 from linkparity.datasets import DATASETS
 from linkparity.demo import run_demo
 from linkparity.optional import require
+from linkparity.paper import published
+from linkparity.prediction import LinkPredictor
 from linkparity.solver import NotConverged
 
 ROOT = Path(__file__).parents[1]
@@ -81,6 +83,12 @@ def test_version(run):
         (["dem"], "No such command 'dem'"),
         (["demo", "--jso"], "No such option: --jso"),
         (["demo", "extra"], "unexpected extra argument"),
+        (["train", "polblogs", "--model", "dotproduct"], "did you mean 'dot-product'? known: cne"),
+        (["train", "polblogs", "--criterion", "pd"], "unknown criterion 'pd'"),
+        (["train", "polbooks", "--criterion", "dp", "--gamma", "-1"], "gamma"),
+        (["train", "polbooks", "--criterion", "dp", "--target", "0"], "between 0 and 1"),
+        (["train", "polbooks", "--test", "2"], "test must lie strictly between 0 and 1"),
+        (["train"], "give either the NAME of a data set, or --links"),
         (["datasets", "polblog"], "unknown data set 'polblog'; did you mean 'polblogs'?"),
     ],
 )
@@ -166,30 +174,44 @@ def test_one_data_set_tells_its_terms_and_harms(run):
     assert " ".join(card.harms.split()[:5]) in table
 
 
-def test_demo_reaches_parity_and_says_what_it_costs(demo):
+def test_demo_closes_the_gaps_it_trains_for_and_stands_beside_the_paper(demo):
     told = demo.to_dict()
-    plain, dp, eo = told["rows"]
-    assert told["pairs"] == 1222 * 1221 // 2 - 16714 + told["links"]
-    assert [row["criterion"] for row in told["rows"]] == ["none", "dp", "eo"]
-    assert plain["dp"] > 0.01
-    assert dp["dp"] < 1e-9
-    assert plain["eo"] > 0.1
-    assert eo["eo"] < 1e-9
-    assert 0.5 < dp["auc"] < plain["auc"]
-    assert eo["auc"] is None
-    assert dp["target"] == pytest.approx(
-        sum(c["pairs"] * c["mean"] for c in plain["cells"]) / told["pairs"]
-    )
-    assert told["seconds"] < 60
+    rows = {(row["model"], row["criterion"]): row for row in told["rows"]}
+    assert len(rows) == 6
+    for model in ("dot-product", "cne"):
+        plain, dp, eo = (rows[model, criterion] for criterion in ("none", "dp", "eo"))
+        assert plain["gamma"] == 0
+        assert dp["gamma"] == 100
+        assert dp["dp"] < 0.25 * plain["dp"]
+        assert eo["eo"] < 0.5 * plain["eo"]
+        assert dp["auc"] < plain["auc"]
+        assert plain["paper"]["auc"] == published()["polblogs", model, "none", "auc"].mean
+        for row in (plain, dp, eo):
+            assert row["auc"] == pytest.approx(row["paper"]["auc"], abs=0.02)
 
 
-def test_demo_model_is_a_maximum_likelihood_fit(demo):
-    """At the maximum, predictions over the pairs fitted to sum to the number of links."""
-    from linkparity.demo import fitted_logits
-    from linkparity.split import split_links
+def test_train_gives_the_promised_json_and_saves(run, tmp_path):
+    args = ["train", "polbooks", "--model", "cne", "--criterion", "dp", "--epochs", "20"]
+    code, out, err = run(*args, "--gamma", "10", "--out", str(tmp_path / "run"), "--json")
+    assert code == 0
+    told = json.loads(out)
+    keys = "dataset model criterion gamma seed auc dp eo rdp rb kl fit_seconds intervals"
+    assert set(keys.split()) <= set(told)
+    assert told["dataset"] == "polbooks"
+    assert (told["criterion"], told["gamma"], told["seed"]) == ("dp", 10, 0)
+    assert {"auc", "dp", "eo", "rdp"} <= set(told["intervals"])
+    assert "epoch 20/20" in err
+    kept = LinkPredictor.load(tmp_path / "run")
+    assert kept.graph_.num_nodes == 105
+    code, table, _ = run("train", "polbooks", "--model", "maxent")
+    assert code == 0
+    assert "maxent, plain, seed 0" in table
 
-    pairs, logits = fitted_logits(split_links(demo.graph, test=0.2, seed=0).train)
-    assert float(logits.sigmoid().sum()) == pytest.approx(int(pairs.label.sum()), rel=1e-3)
+
+def test_plain_training_has_no_criterion_and_no_gamma(run):
+    _, out, _ = run("train", "polbooks", "--model", "maxent", "--json")
+    told = json.loads(out)
+    assert (told["criterion"], told["gamma"], told["rb"]) == ("none", 0, None)
 
 
 def test_demo_prints_tables_or_json_on_stdout_alone(run, monkeypatch, demo):
@@ -203,8 +225,9 @@ def test_demo_prints_tables_or_json_on_stdout_alone(run, monkeypatch, demo):
     assert json.loads(out) == json.loads(json.dumps(demo.to_dict()))
     code, out, err = run("demo")
     assert (code, err) == (0, "working …\n")
-    assert len(re.findall("left – right", out)) == 2
-    assert "predicts nothing" in out
+    assert len(re.findall(r"^  (dot-product|cne) +(none|dp|eo) ", out, re.M)) == 6
+    assert "(0.962)" in out
+    assert "means over ten seeds" in out
 
 
 def test_figure_is_drawn_from_the_demo(demo, tmp_path):

@@ -1,5 +1,6 @@
 import hashlib
 import io
+import math
 import os
 import re
 import tarfile
@@ -256,7 +257,7 @@ def test_an_error_page_is_no_data(host, tmp_path):
     assert everything_under(tmp_path) == []
 
 
-def test_without_a_network_one_sentence_says_which_file_goes_where(host, tmp_path):
+def test_without_a_network_one_sentence_says_which_file_goes_where(host, tmp_path, capsys, caplog):
     host.server.shutdown()
     host.server.server_close()
     with pytest.raises(DataError) as error:
@@ -265,6 +266,9 @@ def test_without_a_network_one_sentence_says_which_file_goes_where(host, tmp_pat
         f"load: could not download ml-100k.zip (ConnectionError); put ml-100k.zip from {host.url} "
         f"into {tmp_path / 'ml-100k'}"
     )
+    assert error.value.__suppress_context__
+    assert capsys.readouterr() == ("", "")
+    assert caplog.records == []
 
 
 def test_a_directory_that_cannot_be_written_is_named(host, tmp_path):
@@ -272,6 +276,32 @@ def test_a_directory_that_cannot_be_written_is_named(host, tmp_path):
     host.content = zipped(MOVIES)
     with pytest.raises(DataError, match=r"cannot write to .*set LINKPARITY_DATA to a directory"):
         read_files(movies_archive(host.content, host.url), tmp_path)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "ml-100k.zip").write_bytes(zipped(MOVIES))
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(
+        DataError, match=r"cannot read .*ml-100k.zip \(Permission denied\); make it"
+    ):
+        read_files(movies_archive(b""), tmp_path)
+
+
+def test_a_directory_that_is_read_only_is_named(host, tmp_path, monkeypatch):
+    def refuse(*args, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "makedirs", refuse)
+    with pytest.raises(DataError, match=r"cannot write to .*\(permission denied\); set LINK") as e:
+        read_files(movies_archive(b"", host.url), tmp_path)
+    assert "\n" not in str(e.value)
+
+
+def test_only_files_that_are_read_are_asked_for():
+    assert set(ml100k.ARCHIVE.manifest) == {"u.user", "u.data"}
 
 
 @pytest.mark.parametrize("place", ["ml-100k/ml-100k.zip", "ml-100k.zip"])
@@ -321,6 +351,9 @@ HARD.type, HARD.linkname = tarfile.LNKTYPE, "ml-100k/u.user"
         zipped(MOVIES | {"ml-100k/../../escaped": "x"}),
         zipped(MOVIES | {"/escaped": "x"}),
         zipped(MOVIES | {"..\\escaped": "x"}),
+        zipped(MOVIES | {"C:/escaped": "x"}),
+        zipped(MOVIES | {"C:\\escaped": "x"}),
+        taped(MOVIES | {"c:escaped": "x"}),
         taped(MOVIES | {"../escaped": "x"}),
         taped(MOVIES | {"/escaped": "x"}),
         taped(MOVIES, LINK),
@@ -370,16 +403,21 @@ def test_genders_are_found_in_each_network_s_own_columns(tmp_path, monkeypatch):
 def test_true_means_of_a_block_model_agree_with_a_loop_over_pairs():
     graph = block_model(sizes=(40, 35, 3), degree=6, homophily=3, spread=0.9, seed=4)
     truth = graph.truth
-    total, count = torch.zeros(3, 3).double(), torch.zeros(3, 3).double()
+    total, squares, count = torch.zeros(3, 3, 3).double()
     for a, b in combinations(range(graph.num_nodes), 2):
         g, h = sorted((int(graph.group[a]), int(graph.group[b])))
         rate = truth.strength[a] * truth.strength[b] * truth.rate[g, h]
         total[g, h] += 1 - torch.exp(-rate)
         count[g, h] += 1
+        squares[g, h] += (1 - torch.exp(-rate)) ** 2
     upper = torch.triu_indices(3, 3)
     mean = (total / count)[upper[0], upper[1]]
     assert truth.means()[upper[0], upper[1]].tolist() == pytest.approx(mean.tolist())
     assert truth.dp == pytest.approx(float(mean.max() - mean.min()))
+    over_links = (squares / total)[upper[0], upper[1]]
+    assert truth.link_means()[upper[0], upper[1]].tolist() == pytest.approx(over_links.tolist())
+    assert truth.eo == pytest.approx(float(over_links.max() - over_links.min()))
+    assert math.isnan(block_model(sizes=(40,), degree=4).truth.dp)
     pairs = torch.tensor([[0, 1], [5, 77]])
     assert truth.logits(pairs).sigmoid().tolist() == pytest.approx(
         truth.probability(pairs).tolist()
@@ -421,7 +459,10 @@ def test_a_seed_draws_one_graph_and_homophily_one_is_parity():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"sizes": (3, 0, 2)}, "sizes must be positive"),
+        ({"sizes": (3, 0, 2)}, r"positive number per group .* got \(3, 0, 2\)"),
+        ({"sizes": 5}, "one positive number per group and sum to at least 2, got 5"),
+        ({"sizes": (2.5, 3, 3)}, "one positive number per group"),
+        ({"sizes": ()}, "one positive number per group"),
         ({"degree": 0}, "degree must be positive and finite, got 0"),
         ({"sizes": (3, 2, 2), "degree": 6}, "hold less than 6 links per node, got degree 6"),
         ({"homophily": -1}, "homophily must be finite and 0 or more, got -1"),

@@ -19,7 +19,10 @@ NAMES = ("left", "right", "green")
 @pytest.fixture(autouse=True)
 def _project(monkeypatch):
     """These tests are about the flow; the divergence has its own."""
-    stand_in = lambda scored, criterion: Estimate(len(criterion) / 8, len(scored.prob))  # noqa: E731
+
+    def stand_in(scored, criterion, groups):
+        return Estimate(len(criterion.name) / 8, len(scored.prob))
+
     monkeypatch.setattr(divergence, "_project", stand_in)
 
 
@@ -54,7 +57,8 @@ def logits():
 def test_evaluate_scores_the_test_pairs_with_their_groups_and_weights(split, logits):
     model = Model(logits)
     scores = evaluate(model, split, seed=4)
-    assert model.asked is split.test
+    assert model.asked.shape == (500, 2)
+    assert np.array_equal(model.asked, split.test.index)
     groups = split.train.group.numpy()[split.test.index.numpy()]
     direct = score_pairs(
         logits, groups, split.test.label.numpy(), split.test.weight.numpy(), seed=4
@@ -64,6 +68,36 @@ def test_evaluate_scores_the_test_pairs_with_their_groups_and_weights(split, log
         assert isinstance(getattr(scores, name), float)
     assert scores.intervals == direct.intervals
     assert (scores.pairs, scores.links) == (500, int(split.test.label.sum()))
+
+
+def test_a_model_may_index_the_pairs_and_may_give_probabilities_alone(split):
+    points = np.random.default_rng(2).normal(size=(60, 4))
+
+    class Dot:
+        def predict_logits(self, pairs):
+            return (points[pairs[:, 0]] * points[pairs[:, 1]]).sum(axis=1)
+
+    class Chance:
+        def predict_proba(self, pairs):
+            return 1 / (1 + np.exp(-Dot().predict_logits(pairs)))
+
+    one, two = evaluate(Dot(), split), evaluate(Chance(), split)
+    assert one.dp == pytest.approx(two.dp)
+    assert one.auc == pytest.approx(two.auc)
+    with pytest.raises(TypeError, match="object has neither predict_logits nor predict_proba"):
+        evaluate(object(), split)
+
+
+@pytest.mark.parametrize("criterion", [torch.nn.BCEWithLogitsLoss(), "log_loss", ["eo"]])
+def test_a_criterion_of_somebody_else_is_none_of_ours(split, logits, criterion):
+    assert evaluate(Model(logits, criterion), split, confidence=None).criterion == "dp"
+
+
+def test_logits_of_half_precision_are_taken(split, logits):
+    groups = split.train.group[split.test.index]
+    half = torch.from_numpy(logits).bfloat16()
+    scores = score_pairs(half, groups, split.test.label.bfloat16())
+    assert scores.auc == score_pairs(half.double(), groups, split.test.label).auc
 
 
 def test_only_dp_and_kl_may_change_with_the_weights(split, logits):
@@ -185,6 +219,9 @@ def test_frame_has_a_row_per_measure(split, logits):
     assert list(table.index) == list(METRICS)
     assert table.loc["dp", "low"] <= table.loc["dp", "value"] <= table.loc["dp", "high"]
     assert table.loc["rb", "reason"] == "the model has no embeddings"
+    assert table.attrs["notes"] == [INDEPENDENCE]
+    clean = score_pairs([0.0, 1, 2, 3], [[0, 0], [0, 1], [1, 2], [2, 2]], [0, 0, 1, 1]).to_frame()
+    assert "DeLong" in clean.loc["auc", "reason"]
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -223,8 +260,23 @@ def test_frame_with_fairlearn_is_a_metric_frame_with_the_same_numbers(
         assert row == pytest.approx(expected[cell], nan_ok=True)
 
 
-def test_frame_without_any_cell_says_so():
-    pytest.importorskip("fairlearn.metrics")
+@pytest.mark.parametrize("real", [True, False])
+def test_cells_whose_names_read_alike_stay_apart_in_frames_and_print(real, monkeypatch):
+    if not real:
+        monkeypatch.setattr(frame, "find_spec", lambda name: None if name == "fairlearn" else name)
+    problem = {"prob": [0.1, 0.1, 0.9, 0.9], "groups": [[0, 0], [0, 0], [1, -1], [1, -1]]}
+    for names in (("a", "a-a"), ("a", "a – a")):
+        scores = score_pairs(**problem, group_names=names, confidence=None)
+        assert scores.dp == pytest.approx(0.8)
+        assert scores.frame.difference()["mean"] == pytest.approx(0.8)
+        assert len(scores.frame.by_group) == 2
+    assert "('a', 'a')" in str(scores)
+
+
+@pytest.mark.parametrize("real", [True, False])
+def test_frame_without_any_cell_says_so(real, monkeypatch):
+    if not real:
+        monkeypatch.setattr(frame, "find_spec", lambda name: None if name == "fairlearn" else name)
     with pytest.raises(ValueError, match="no pair lies in a cell of the view 'mixed'"):
         _ = score_pairs([0.0, 1.0], [[0, -1], [1, -1]], view="mixed").frame
 

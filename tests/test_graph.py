@@ -60,7 +60,12 @@ def test_membership_degree_and_pairs_agree_with_loops(graph):
         ({"links": [[0, 1], [2, 6]]}, "links, row 1 joins [2, 6]; nodes are 0 … 5"),
         ({"links": [[0, -1]]}, "links, row 0 joins [0, -1]"),
         ({"links": [[0, 1, 2]]}, "links must have the shape (E, 2), got (1, 3)"),
-        ({"links": [[0.0, 1.0]]}, "links must be integers, got torch.float32"),
+        ({"links": [[0.0, 1.0]]}, "links must be integers, got torch.float64"),
+        ({"links": [[True, False]]}, "links must be integers, got torch.bool"),
+        ({"links": [["0", "1"]]}, "links must be integers, got [['0', '1']]"),
+        ({"num_nodes": 6.0}, "num_nodes must be a whole number, got 6.0"),
+        ({"num_nodes": "6"}, "num_nodes must be a whole number, got '6'"),
+        ({"group_names": "abc"}, "one name per group, got the text 'abc'; write ('abc',)"),
         ({"group": [0, 1, 2]}, "group must have the shape (6,), one number per node, got (3,)"),
         ({"group": [0, 1, 2, -2, 0, 0]}, "groups are −1 (none) or 0, 1, 2 …, got -2"),
         ({"group_names": ("a", "b")}, "group 2 has no name among ('a', 'b')"),
@@ -86,6 +91,22 @@ def test_a_graph_is_frozen_and_empty_graphs_are_graphs():
     assert empty.is_link(torch.tensor([[0, 1]])).tolist() == [False]
     assert empty.group_names == ("0", "1", "2")
     assert repr(sided()) == "Graph(6 nodes, 4 links, bipartite, group: a 1, b 1, c 1, none 3)"
+
+
+def test_a_graph_does_not_change_with_what_it_was_made_from():
+    links, group, side = (
+        torch.tensor([[0, 1], [2, 1]]),
+        np.array([0, 1, 2]),
+        torch.tensor([0, 1, 0]),
+    )
+    graph = Graph(np.int64(3), links, group, side=side)
+    links[0, 0], group[0], side[0] = 2, 2, 1
+    assert graph.links.tolist() == [[0, 1], [2, 1]]
+    assert graph.group.tolist() == [0, 1, 2]
+    assert graph.side.tolist() == [0, 1, 0]
+    assert type(graph.num_nodes) is int
+    group.flags.writeable = False
+    assert Graph(3, [], group).group.tolist() == [2, 1, 2]
 
 
 def test_names_may_recur_on_the_other_side_only():
@@ -155,6 +176,16 @@ def test_unknown_values_are_counted_and_never_merged(kind):
     assert named_links(less) == {frozenset((3, 4))}
 
 
+def test_minus_one_in_a_column_is_unknown_and_not_a_group_called_so():
+    links = table("pandas", {"source": [1, 2, 3], "target": [2, 3, 4]})
+    nodes = table("pandas", {"node": [1, 2, 3, 4], "age": [-1, 30, 40, 50]})
+    with pytest.raises(ValueError, match="1 of 4 nodes have no known group"):
+        Graph.from_frames(links, nodes, "age")
+    with pytest.warns(GraphWarning, match="1 of 4 nodes have no known group and form the group"):
+        graph = Graph.from_frames(links, nodes, "age", unknown="group")
+    assert named_groups(graph) == {1: "unknown", 2: "30", 3: "40", 4: "50"}
+
+
 def test_a_value_called_unknown_is_not_mixed_with_missing_ones():
     with pytest.raises(ValueError, match="a group named 'unknown' exists already"):
         number_groups(["unknown", None, "a", "b"], "group", "here")
@@ -162,6 +193,13 @@ def test_a_value_called_unknown_is_not_mixed_with_missing_ones():
         number_groups(["a", "b", "c"], "merge", "here")
     with pytest.raises(ValueError, match="the values 1 and '1' would be two groups of one name"):
         number_groups([1, "1", "a"], "group", "here")
+    with pytest.raises(ValueError, match="the values True and 1 would be two groups of one name"):
+        number_groups([True, 1, "a"], "group", "here")
+    with pytest.raises(
+        ValueError, match=r"values \('f', 0\) and \('f', False\) would be two groups"
+    ):
+        number_groups([("f", 0), ("f", False), ("g", 2)], "group", "here")
+    assert number_groups([1, 1.0, 2], "error", "here").names == ("1", "2")
     with pytest.raises(ValueError, match="none of the 3 nodes has a known group"):
         number_groups([None, float("nan"), " "], "group", "here")
 
@@ -188,6 +226,33 @@ def test_bipartite_tables_may_describe_both_sides():
     assert graph.side.tolist() == [0, 0, 0, 1]
 
 
+def test_bipartite_tables_that_leave_the_side_to_guess_say_so():
+    links = table("pandas", {"source": ["u", "v", "w", "i"], "target": ["i", "j", "i", "j"]})
+    nodes = table("pandas", {"node": ["u", "v", "w", "i", "j"], "kind": list("abcde")})
+    said = r"1 ids are a source and a target at once \('i'\).* 1 ids that are only targets \('j'\)"
+    with pytest.warns(GraphWarning, match=said):
+        graph = Graph.from_frames(links, nodes, "kind", bipartite=True)
+    assert graph.names == ("u", "v", "w", "i", "j", "i", "j")
+    links = table("pandas", {"source": ["u", "v"], "target": ["i", "i"]})
+    nodes = table("pandas", {"node": ["u", "v", "i", "j", "k"], "kind": list("abcde")})
+    with pytest.warns(GraphWarning, match=r"2 nodes have no link \('j', 'k'\) and are taken"):
+        graph = Graph.from_frames(links, nodes, "kind", bipartite=True)
+    assert graph.side.tolist() == [0, 0, 0, 0, 1]
+
+
+def test_tables_without_a_header_are_read_by_position():
+    pd = pytest.importorskip("pandas")
+    nodes = pd.DataFrame([[1, "a"], [2, "b"], [3, "c"]])
+    graph = Graph.from_frames(pd.DataFrame([[1, 2], [2, 3]]), nodes, 1)
+    assert graph.links.tolist() == [[0, 1], [1, 2]]
+    assert graph.group_names == ("a", "b", "c")
+    assert graph.attribute == "1"
+    with pytest.raises(ValueError, match="nodes has no column 'age'; columns: 0, 1"):
+        Graph.from_frames(pd.DataFrame([[1, 2]]), nodes, "age")
+    with pytest.raises(ValueError, match="or at least 2 columns, got 0"):
+        Graph.from_frames(pd.DataFrame([[1], [2]]))
+
+
 def test_repeats_and_self_loops_of_a_table_are_counted():
     links = table("pandas", {"source": [1, 2, 1, 3], "target": [2, 1, 2, 3]})
     with pytest.warns(GraphWarning, match="1 self-loops left out, 2 repeated links merged"):
@@ -208,6 +273,8 @@ def test_repeats_and_self_loops_of_a_table_are_counted():
         ),
         ({"a": [1], "b": [None]}, None, None, "links, column 'b', row 0 holds no id"),
         ({"a": [1.5, 2.5], "b": [0.5, float("nan")]}, None, None, "column 'b', row 1 holds no id"),
+        ({"a": ["x", "y"], "b": ["y", " "]}, None, None, "column 'b', row 1 holds no id"),
+        ({"a": [1], "b": [2]}, {"node": [1]}, [], "sensitive names no column, got []; name"),
         ({"a": [1], "b": [2]}, None, "age", "sensitive='age' names a column of nodes"),
         ({"a": [1], "b": [2]}, {"node": [1], "age": [1]}, "ago", "did you mean 'age'? columns:"),
         ({"a": [1], "b": [2]}, {"node": [1, 1], "age": [1, 2]}, "age", "1 stands more than once"),
@@ -233,6 +300,16 @@ def test_networkx_graphs_lose_directions_and_keep_names():
         graph = Graph.from_networkx(source, "party")
     assert named_links(graph) == {frozenset("xy"), frozenset("yz")}
     assert named_groups(graph) == {"x": "a", "y": "b", "z": "c"}
+
+
+def test_networkx_attributes_that_no_node_has_are_named():
+    nx = pytest.importorskip("networkx")
+    source = nx.Graph([("x", "y"), ("y", "z")])
+    nx.set_node_attributes(source, {"x": "a", "y": "b", "z": "c"}, "party")
+    with pytest.raises(ValueError, match=r"'prty'; did you mean 'party'\? they have: party"):
+        Graph.from_networkx(source, "prty")
+    with pytest.raises(ValueError, match=r"no node has the attribute \['party', 'age'\]"):
+        Graph.from_networkx(source, ["party", "age"])
 
 
 def test_networkx_sides_are_read_and_checked():
@@ -265,6 +342,42 @@ def test_scipy_matrices_are_read_as_adjacency_or_as_sources_by_targets():
         Graph.from_scipy(wide, [0, 1], bipartite=True)
 
 
+COMPLETE = np.ones((4, 4)) - np.eye(4)
+
+
+def test_dense_matrices_are_read_and_names_of_groups_are_matched_with_their_values():
+    graph = Graph.from_scipy(COMPLETE, ["x", "y", "z", "x"], group_names=("z", "y", "x"))
+    assert graph.num_links == 6
+    assert [graph.group_names[g] for g in graph.group] == ["x", "y", "z", "x"]
+    assert graph.group_names == ("z", "y", "x")
+    with pytest.raises(ValueError, match=r"group_names \('a', 'b', 'c'\) lack the value 'x'"):
+        Graph.from_scipy(COMPLETE, ["x", "y", "z", "x"], group_names=("a", "b", "c"))
+    with pytest.raises(ValueError, match="one name per group, got the text 'xyz'"):
+        Graph.from_scipy(COMPLETE, ["x", "y", "z", "x"], group_names="xyz")
+
+
+def test_group_numbers_of_minus_one_are_none_unless_told_otherwise():
+    group = [0, -1, 2, 1]
+    assert Graph.from_scipy(COMPLETE, group).group.tolist() == group
+    with pytest.warns(GraphWarning, match="1 of 4 nodes have no known group and are left out"):
+        assert Graph.from_scipy(COMPLETE, group, unknown="drop").group.tolist() == [0, 2, 1]
+    with pytest.warns(GraphWarning, match="1 of 4 nodes have no known group and form the group"):
+        apart = Graph.from_scipy(COMPLETE, group, unknown="group")
+    assert apart.group.tolist() == [0, 3, 2, 1]
+    assert apart.group_names == ("0", "1", "2", "unknown")
+    for given in (None, group, list("abca")):
+        with pytest.raises(ValueError, match="unknown must be 'group', 'drop' or 'error', got 'no"):
+            Graph.from_scipy(COMPLETE, given, unknown="none")
+    wide = Graph.from_scipy(COMPLETE[:, :2], [0, 1, 2, 2], bipartite=True, unknown="drop")
+    assert wide.group.tolist() == [0, 1, 2, 2, -1, -1]
+
+
+def test_integers_that_are_no_group_numbers_are_values():
+    graph = Graph.from_scipy(COMPLETE, [1990, 10**6, -1, 1980])
+    assert graph.group.tolist() == [1, 2, -1, 0]
+    assert graph.group_names == ("1980", "1990", "1000000")
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("graph", [small(), sided()])
 def test_pyg_and_back_is_the_same_graph(graph):
@@ -278,6 +391,11 @@ def test_pyg_and_back_is_the_same_graph(graph):
     assert back.group.tolist() == graph.group.tolist()
     assert back.group_names == graph.group_names
     assert back.bipartite == graph.bipartite
+    assert back.attribute == graph.attribute
+    data.year = torch.tensor([1990, 1980, 1980, 1990, 2000, 1990])
+    assert Graph.from_pyg(data, "year").group_names == ("1980", "1990", "2000")
+    data.level = torch.tensor([0, 1, 2, 0, 1, 2])
+    assert Graph.from_pyg(data, "level").group_names == ("0", "1", "2")
     with pytest.raises(ValueError, match=r"data has no 'grup'; did you mean 'group'\?"):
         Graph.from_pyg(data, "grup")
 

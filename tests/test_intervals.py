@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from linkparity.metrics import METRICS, VIEWS, ScoredPairs, bootstrap
 from linkparity.metrics.bootstrap import gap_interval, resampled_sums
-from linkparity.metrics.delong import delong, largest_interval, levels
+from linkparity.metrics.delong import against_rest, delong, largest_interval, levels
 
 EXAMPLES = settings(deadline=None, max_examples=50)
 small_scores = st.lists(st.integers(0, 5), min_size=2, max_size=12)
@@ -70,6 +70,22 @@ def test_pairs_that_count_on_both_sides_are_clusters(rows):
     area, variance = brute_clustered(clusters)
     found = delong(levels(score), positive, negative)
     assert found == pytest.approx((area, max(variance, 0)), abs=1e-12)
+
+
+@EXAMPLES
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 2)), min_size=2),
+)
+def test_every_cell_against_the_rest_is_delong_of_both(rows):
+    level, first, second = np.array(rows).T
+    used = first + second > 0
+    level, first, second = level[used], first[used], second[used]
+    assume(first.any())
+    assume(second.any())
+    cells = [(np.flatnonzero(inside), inside[inside > 0]) for inside in (first, second)]
+    found = list(against_rest(level, first + second, cells))
+    expected = [delong(level, first, second), delong(level, second, first)]
+    assert np.array(found) == pytest.approx(np.array(expected), abs=1e-12, nan_ok=True)
 
 
 def test_delong_variance_is_that_of_repeated_samples():
@@ -289,12 +305,12 @@ def test_a_cell_of_one_pair_takes_no_part_in_an_interval_and_is_named():
     for name in ("dp", "eo", "rdp"):
         found = METRICS[name](ScoredPairs.of(**problem))
         assert np.isfinite(found.interval).all()
-        assert "leaves out 3-3" in found.note
+        assert "leaves out 3 – 3" in found.note
     problem["logits"][-1] = 9.0
     for name in ("dp", "eo", "rdp"):
         found = METRICS[name](ScoredPairs.of(**problem))
         assert np.isnan(found.interval).all()
-        assert "3-3" in found.reason
+        assert "3 – 3" in found.reason
         assert not math.isnan(found.value)
 
 
@@ -320,14 +336,26 @@ def test_equal_predictions_are_known_exactly():
     assert METRICS["dp"](scored).interval == pytest.approx((0.0, 0.0), abs=1e-12)
 
 
-def test_a_thousand_resamples_of_forty_thousand_pairs_in_under_two_seconds():
-    problem = sample(np.random.default_rng(12), size=40_000, groups=7)
+@pytest.mark.parametrize("groups", [7, 60])
+def test_a_thousand_resamples_of_forty_thousand_pairs_in_under_two_seconds(groups):
+    problem = sample(np.random.default_rng(12), size=40_000, groups=groups)
     scored = ScoredPairs.of(**problem)
     assert bootstrap.RESAMPLES == 1000
     start = time.perf_counter()
     found = METRICS["dp"](scored)
     assert time.perf_counter() - start < 2.0
     assert found.interval[0] < found.value < found.interval[1]
+
+
+def test_many_cells_are_held_at_once_by_a_little_wider_an_interval(monkeypatch):
+    rng = np.random.default_rng(17)
+    mean = np.linspace(0.3, 0.4, 200)
+    draws = mean + rng.uniform(0.005, 0.02, size=200) * rng.normal(size=(1000, 200))
+    exact = gap_interval(mean, draws, 0.95)
+    monkeypatch.setattr(bootstrap, "PAIRWISE", 100)
+    wider = gap_interval(mean, draws, 0.95)
+    assert wider[0] <= exact[0] <= 0.1 <= exact[1] <= wider[1]
+    assert wider[1] - wider[0] < 1.4 * (exact[1] - exact[0])
 
 
 def test_tiny_gaps_keep_their_precision():

@@ -18,6 +18,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
+import linkparity as lp
+from linkparity.criteria import Custom
 from linkparity.metrics import METRICS, VIEWS, CellSums, ScoredPairs, gap
 from linkparity.metrics.views import view_cells
 
@@ -171,8 +173,8 @@ def test_group_view_is_the_mean_a_node_of_each_group_meets():
 
 def test_view_counts_each_pair_where_it_belongs():
     key = np.array([[0, 0], [0, 1], [1, 1], [1, -1]])
-    assert view_cells(key, "mixed").member.tolist() == [[1, 0], [0, 1], [1, 0], [0, 0]]
-    assert view_cells(key, "group").member.tolist() == [[2, 0], [1, 1], [0, 2], [0, 1]]
+    assert view_cells(key, "mixed").member.toarray().tolist() == [[1, 0], [0, 1], [1, 0], [0, 0]]
+    assert view_cells(key, "group").member.toarray().tolist() == [[2, 0], [1, 1], [0, 2], [0, 1]]
     assert view_cells(key, "subgroup", ["left", "right"]).groups[-2:] == (
         ("right", "right"),
         ("right",),
@@ -236,6 +238,14 @@ def test_streaming_refuses_what_would_vanish_in_a_sum():
         CellSums().update([0.1, math.nan], [[0, 0], [1, 1]])
     with pytest.raises(ValueError, match=r"\(P,\) and \(P, 2\) cannot be added"):
         CellSums().update([0.1], [[0, 1]]).update([0.1], [2])
+
+
+def test_pairs_of_absurdly_many_groups_are_refused_before_they_fill_the_memory():
+    with pytest.raises(ValueError, match=r"numbered below 2,000, got 1,000,000: .* number the gr"):
+        lp.i_project([0.0, 1.0], groups=[[0, 10**6], [0, 0]])
+    sums = CellSums().update([0.1, 0.7], [[0, 10**6], [5, 5]]).result("group")
+    assert sums.groups == (("0",), ("5",), ("1000000",))
+    assert sums.dp == pytest.approx(0.6)
 
 
 def test_gap_needs_two_means():
@@ -312,6 +322,8 @@ def test_rb_leaves_out_small_groups_and_nodes_without_one_and_says_so():
 
 def test_rb_without_embeddings_or_second_group_is_nan_with_a_reason():
     assert rb(None, None).reason == "the model has no embeddings"
+    assert rb(np.empty((4, 0)), [0, 1, 2, 2]).reason == "the model has no embeddings"
+    assert rb(np.ones((4, 2)), None).reason == "no groups of nodes were given"
     points, group = clusters((20, 3, 4), spread=1.0)
     found = rb(points, group)
     assert math.isnan(found.value)
@@ -357,6 +369,56 @@ def test_kl_is_the_divergence_per_constrained_weight():
     assert found.count == (problem["groups"].max(axis=1) >= 0).sum()
 
 
+@pytest.mark.parametrize("criterion", ["dp", "eo", "weak-dp", "equalized-odds", "accuracy"])
+def test_kl_does_not_depend_on_how_groups_are_numbered(criterion):
+    rng = np.random.default_rng(6)
+    groups = rng.integers(-1, 4, size=(300, 2))
+    problem = {"logits": rng.normal(size=300), "labels": rng.integers(0, 2, size=300)}
+    years = np.append([3, 1980, 2007, 10**6], -1)[groups]
+    few = measure("kl", {**problem, "groups": groups}, criterion=criterion)
+    many = measure("kl", {**problem, "groups": years}, criterion=criterion)
+    direct = lp.i_project(
+        problem["logits"], groups=groups, labels=problem["labels"], criterion=criterion
+    )
+    assert few.value == pytest.approx(float(direct.kl) / few.count)
+    assert (many.value, many.count) == (pytest.approx(few.value), few.count)
+
+
+def test_kl_for_a_custom_criterion_about_these_pairs_and_for_churn_with_a_baseline():
+    rng = np.random.default_rng(7)
+    logits, groups = rng.normal(size=90), rng.integers(0, 3, size=(90, 2))
+    cells, baseline = rng.integers(-1, 3, size=90), rng.integers(0, 2, size=90)
+    own = Custom(cells, np.eye(3), [0.4 * (cells == c).sum() for c in range(3)])
+    found = measure("kl", {"logits": logits, "groups": groups}, criterion=own)
+    kl = float(lp.i_project(logits, criterion=own).kl)
+    assert found.value == pytest.approx(kl / (cells >= 0).sum())
+    problem = {"logits": logits, "groups": groups, "labels": 1 - baseline, "baseline": baseline}
+    found = measure("kl", problem, criterion="churn")
+    kl = float(lp.i_project(logits, groups=groups, labels=baseline, criterion="churn").kl)
+    assert found.value == pytest.approx(kl / 90)
+
+
+def test_weak_parity_without_two_groups_is_nan_with_a_reason():
+    found = measure("kl", {"logits": [0.0, 1.0], "groups": [[0, -1], [1, -1]]}, criterion="weak-dp")
+    assert math.isnan(found.value)
+    assert "every pair has a group at one end only" in found.reason
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_measures_do_not_depend_on_how_groups_are_numbered(view):
+    rng = np.random.default_rng(8)
+    groups = rng.integers(-1, 4, size=(400, 2))
+    problem = {"logits": rng.normal(size=400), "labels": rng.integers(0, 2, size=400)}
+    years = np.append([3, 1980, 2007, 10**6], -1)[groups]
+    for name in ("dp", "eo", "rdp"):
+        few, many = (
+            measure(name, {**problem, "groups": g}, view=view, confidence=0.9)
+            for g in (groups, years)
+        )
+        assert many.value == few.value
+        assert many.interval == pytest.approx(few.interval)
+
+
 @pytest.fixture
 def projection(monkeypatch):
     """A projection that leaves out the first pair and diverges by 6 nats in total."""
@@ -364,7 +426,7 @@ def projection(monkeypatch):
 
     def i_project(logits, **arguments):
         seen.update(arguments)
-        if arguments["criterion"] == "accuracy":
+        if arguments["criterion"].name == "accuracy":
             raise solver.NotConverged("stopped short of the tolerance")
         cell = torch.arange(len(logits)) - 1
         return types.SimpleNamespace(cell=cell, kl=torch.tensor(6.0))
@@ -390,7 +452,7 @@ SMALL = {
 def test_kl_divides_by_the_weight_of_the_constrained_pairs(projection):
     found = measure("kl", SMALL, criterion="eo")
     assert (found.value, found.count) == (0.5, 3)
-    assert (projection["criterion"], projection["target"]) == ("eo", "model")
+    assert (projection["criterion"].name, projection["target"]) == ("eo", "model")
     assert projection["weight"].tolist() == SMALL["weight"]
 
 
@@ -399,7 +461,10 @@ def test_kl_divides_by_the_weight_of_the_constrained_pairs(projection):
     [
         ({"criterion": "accuracy"}, "stopped short"),
         ({"criterion": "churn"}, "baseline's decisions"),
-        ({"criterion": object()}, "custom criterion"),
+        (
+            {"criterion": Custom([0, 1, 1], [[1.0, -1.0]], [0.0])},
+            "about 3 pairs, and these are 4",
+        ),
         ({"labels": None, "criterion": "eo"}, "eo needs labels"),
         ({"logits": [0.0, 1.0, np.inf, 3.0]}, "1 probabilities are exactly 0 or 1"),
         ({k: v[:2] for k, v in SMALL.items()}, "needs pairs in two cells of dp, got 1"),
@@ -430,6 +495,8 @@ def test_kl_without_a_projection_is_nan_with_a_reason(projection, change, reason
         ({"weight": [1, 1, -1, 1]}, "weight must be positive and finite, got -1 at row 2"),
         ({"weight": [1, 1, 1, np.inf]}, "weight must be positive and finite, got inf at row 3"),
         ({"confidence": 1.0}, "confidence must lie strictly between 0 and 1, got 1"),
+        ({"names": ("a", "b", "a")}, "group_names: 'a' stands more than once"),
+        ({"baseline": [0, 1, 3, 1]}, "baseline must be 0 or 1, got 3 at row 2"),
         ({"view": "subgroups"}, "unknown view 'subgroups'; did you mean 'subgroup'"),
         ({"embedding": np.ones((3, 2)), "node_group": [0, 1]}, r"shape \(2, dim\).*got \(3, 2\)"),
     ],

@@ -118,6 +118,16 @@ def test_more_nonlinks_than_there_are_is_said():
         sample_pairs(graph, 2, seeded())
 
 
+def test_pairs_do_not_change_with_what_they_were_made_from():
+    index, label = torch.tensor([[0, 1], [2, 0]]), np.array([1, 0])
+    weight = torch.ones(2, dtype=torch.float64)
+    pairs = Pairs(index, label, weight)
+    index[0, 0], label[0], weight[0] = 5, 0, 9.0
+    assert pairs.index.tolist() == [[0, 1], [2, 0]]
+    assert pairs.label.tolist() == [1, 0]
+    assert pairs.weight.tolist() == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from linkparity.paper import published
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 spec = importlib.util.spec_from_file_location("quality", BENCHMARKS / "quality.py")
 quality = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(quality)
-PAPER = quality.read_paper()
+PAPER = published()
 
 
 def check(dataset, model, criterion):

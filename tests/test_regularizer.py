@@ -116,3 +116,46 @@ def test_training_with_the_regularizer_closes_the_gap():
             cell = lp.Cells.prepare(groups).cell
             means = [torch.sigmoid(x[cell == m]).mean().item() for m in range(6)]
             assert max(means) - min(means) < 0.05
+
+
+def test_works_after_inference_mode():
+    """As when a framework validates once before it trains."""
+    regularizer = FairnessRegularizer("dp")
+    cells = lp.Cells.prepare(torch.arange(30_000) % 3)
+    with torch.inference_mode():
+        regularizer(torch.randn(6), [0, 1, 2] * 2)
+        regularizer(torch.randn(30_000), cells=cells)
+    for x, given in ((torch.randn(6), {"groups": [0, 1, 2] * 2}), (torch.randn(30_000), {})):
+        x.requires_grad_()
+        regularizer(x, **(given or {"cells": cells})).backward()
+        assert x.grad.any()
+
+
+def test_half_precision_module_keeps_working():
+    regularizer = FairnessRegularizer("dp")
+    logits, groups, _ = batch()
+    regularizer(logits, groups)
+    regularizer.to(torch.bfloat16)
+    assert regularizer(logits, groups).item() == pytest.approx(
+        i_project(logits, groups).kl.item() / 300
+    )
+
+
+def test_warm_start_of_crossed_attributes_is_matched_by_combination():
+    regularizer = FairnessRegularizer("dp", target=0.3, combine="cross")
+    x = torch.tensor([1.0, 2.0, 3.0, -1.0], dtype=torch.float64)
+    regularizer(x, {"a": [0, 0, 1, 1], "b": [0, 2, 0, 2]})
+    cells = lp.Cells.prepare({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}, combine="cross")
+    recalled = dict(zip(cells.layout.names, regularizer._recall(cells), strict=True))
+    logit = torch.logit(torch.tensor(0.3)).item()
+    assert recalled["1+0"] == pytest.approx(logit - 3)
+    assert recalled["0+1"] == 0
+
+
+def test_prepared_cells_travel_without_what_they_lent():
+    import pickle
+
+    cells = lp.Cells.prepare(torch.arange(30_000) % 3)
+    before = len(pickle.dumps(cells))
+    i_project(torch.randn(30_000), cells=cells)
+    assert len(pickle.dumps(cells)) <= before + 4096

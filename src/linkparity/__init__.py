@@ -15,6 +15,7 @@ from linkparity.regularizer import FairnessRegularizer
 from linkparity.training import Diverged, Epoch, train
 from linkparity.prediction import LinkPredictor, Ranking, TrainingWarning
 from linkparity.evaluation import Scores, evaluate, score_pairs
+from linkparity.tables import audit, project
 
 __version__ = "0.1.0"
 
@@ -46,4 +47,6 @@ __all__ = [
     "evaluate",
     "score_pairs",
     "Scores",
+    "audit",
+    "project",
 ]

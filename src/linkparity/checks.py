@@ -1,20 +1,37 @@
 """What every graph must hold: numbered nodes, each link once; checked with a sentence."""
 
+import operator
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
 import torch
 from torch import Tensor
 
+from linkparity.arrays import tensor
+
 
 def integers(value: object, name: str) -> Tensor:
-    """``value`` as an int64 CPU tensor."""
-    tensor = torch.as_tensor(value).cpu()
-    if tensor.numel() and (tensor.is_floating_point() or tensor.is_complex()):
+    """``value`` as an int64 CPU tensor of its own, so that changing ``value`` changes nothing."""
+    try:
+        found = tensor(value)
+    except (TypeError, ValueError):
         raise ValueError(
-            f"{name} must be integers, got {tensor.dtype}; number nodes and groups 0, 1, 2 …"
+            f"{name} must be integers, got {value!r:.60}; number nodes and groups 0, 1, 2 …"
+        ) from None
+    whole = not (found.is_floating_point() or found.is_complex() or found.dtype == torch.bool)
+    if found.numel() and not whole:
+        raise ValueError(
+            f"{name} must be integers, got {found.dtype}; number nodes and groups 0, 1, 2 …"
         )
-    return tensor.long()
+    return found.to("cpu", torch.int64, copy=True)
+
+
+def whole_number(value: object, name: str) -> int:
+    """``value`` as an int, for anything that is one: 3, ``numpy.int64(3)``, ``torch.tensor(3)``."""
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number, got {value!r}") from None
 
 
 def check_unique(names: Sequence[Hashable], where: str) -> None:
@@ -61,6 +78,11 @@ def check_nodes(
 
 def check_group_names(group_names: Sequence[str], needed: int) -> None:
     """A name for every group, each its own."""
+    if isinstance(group_names, str):
+        raise ValueError(
+            f"Graph: group_names must be one name per group, got the text {group_names!r}; "
+            f"write ({group_names!r},)"
+        )
     if len(group_names) < needed:
         raise ValueError(
             f"Graph: group {needed - 1} has no name among {tuple(group_names)}; "

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from linkparity import __version__
+from linkparity.cli_tables import add_table_commands
+from linkparity.cli_train import add_train_commands
 from linkparity.console import one_line, say, show, show_json, warn_in_one_line
 
 app = typer.Typer(
@@ -18,6 +20,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+#: What typer makes of Ctrl-C.
+INTERRUPTED = 130
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, not tables.")]
 Data = Annotated[
@@ -46,8 +51,8 @@ def options(version: Version = False) -> None:
 def demo(as_json: Json = False) -> None:
     """Run the main job on an embedded graph, in under a minute.
 
-    Fits a simple link model to the political blogs of 2004, audits the gaps between parties,
-    projects the model to demographic parity and to equal opportunity, and compares.
+    Trains two models on the political blogs of 2004, plain, with the regularizer for demographic
+    parity and with that for equal opportunity, and shows the measures beside the paper's.
     """
     from linkparity.demo import run_demo
     from linkparity.display import demo_tables
@@ -75,16 +80,25 @@ def datasets(
         show(datasets_table(cards) if name is None else card_table(*cards[0]))
 
 
+add_train_commands(app)
+add_table_commands(app)
+
+
 def main(args: list[str] | None = None) -> None:
     """Run a command; an error that the user can mend is one line on stderr and exit code 2."""
     warn_in_one_line()
     given = sys.argv[1:] if args is None else args
     try:
         code = app(given or ["--help"], prog_name="linkparity", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
     except Exception as error:
         message = one_line(error)
         if message is None:
             raise
         say(f"Error: {message}")
+        sys.exit(2)
+    if code == INTERRUPTED:
+        say("Error: interrupted; nothing was written")
         sys.exit(2)
     sys.exit(code or 0)

@@ -1,36 +1,57 @@
 """The commands' tables, for people; ``--json`` has the same numbers for programs."""
 
+import math
 from collections.abc import Iterable
 
 from rich import box
 from rich.table import Table
 
 from linkparity.datasets import Card
-from linkparity.demo import MODEL, Demo, Row, cell_names
+from linkparity.demo import Demo, beside
+from linkparity.paper import Published
+from linkparity.runs import Run
 
-HEADINGS = {"none": "plain", "dp": "dp-projected", "eo": "eo-projected"}
+#: What a measure is, in a few words.
 EXPLAINED = {
-    "auc": "auc",
-    "dp": "dp: largest gap, all pairs",
-    "eo": "eo: largest gap, links",
-    "rdp": "rdp: of ranks; parity is 0.5",
+    "auc": "auc: links ranked above non-links; 0.5 is chance",
+    "dp": "dp: largest gap of mean predictions; 0 is parity",
+    "eo": "eo: the same over true links; 0 is parity",
+    "rdp": "rdp: largest gap of ranks; 0.5 is parity",
+    "rb": "rb: how well the embedding tells the group; 0.5 is chance",
+    "kl": "kl: nats per pair to the nearest model at parity on the criterion trained for",
 }
 
 
 def demo_tables(demo: Demo) -> list[object]:
-    """What was scored, means before and after, measures before and after, how to read them."""
+    """One row per model and criterion, each measure beside the paper's; how to read them."""
+    table = _table(None, f"Held-out pairs of {demo.runs[0].dataset}, one seed")
+    for column in ("model", "criterion"):
+        table.add_column(column, no_wrap=True)
+    for name in EXPLAINED:
+        heading = name if name == "kl" else f"{name}\n(paper)"
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("seconds", justify="right")
+    for run in demo.runs:
+        paper = beside(run)
+        cells = [_beside(getattr(run.scores, name), paper.get(name)) for name in EXPLAINED]
+        seconds = f"{run.predictor.fit_seconds_:.1f}"
+        table.add_row(str(run.predictor.model), run.criterion, *cells, seconds)
     return [
-        f"Model: {MODEL}, fitted to 80 % of the links without sight of the groups.\n"
-        f"Scored: all {demo.pairs:,} pairs that are no training link; "
-        f"{demo.links:,} of them are held-out links.\n",
-        _means(demo.rows, "mean", "Mean prediction over all pairs"),
-        _means(demo.rows, "link_mean", "Mean prediction over held-out links"),
-        _measures(demo.rows),
-        "A projection is the nearest model at parity on its own criterion: its own gap is 0 up to "
-        "the solver's accuracy, and the other rows say what that does and what it does not do.\n"
-        "The eo-projection tilts by the true label. It measures how far the model is from parity, "
-        "and can train one; it predicts nothing, so it has no auc.",
+        table,
+        "The paper's figures are means over ten seeds.\n",
+        *(f"  {text}" for text in EXPLAINED.values()),
+        "\nThe regularizer closes the gap that its criterion is about. What it does to the other "
+        "measures, the other columns say.",
     ]
+
+
+def run_tables(run: Run) -> list[object]:
+    """What was trained, then every measure with its interval and the mean of every group pair."""
+    told = run.predictor
+    plain = told.criterion is None
+    aim = "plain" if plain else f"criterion {run.criterion}, gamma {told.gamma:g}"
+    epochs = f"{len(told.history_)} epochs, " if told.history_ else ""
+    return [f"{told.model}, {aim}, seed {told.seed}: {epochs}{told.fit_seconds_:.2f} s", run.scores]
 
 
 def datasets_table(cards: Iterable[tuple[Card, bool]]) -> Table:
@@ -69,31 +90,18 @@ def card_table(card: Card, here: bool) -> Table:
     return table
 
 
-def _means(rows: tuple[Row, ...], which: str, title: str) -> Table:
-    table = _table("groups", title)
-    for row in rows:
-        table.add_column(HEADINGS[row.criterion], justify="right", min_width=12)
-    for k, name in enumerate(cell_names(rows[0])):
-        values = [getattr(row.scores.cells[k], which) for row in rows]
-        table.add_row(name, *(f"{100 * value:.2f} %" for value in values))
-    return table
+def _beside(ours: float, paper: Published | None) -> str:
+    return _number(ours) if paper is None else f"{ours:.3f}\n({paper.mean:.3f})"
 
 
-def _measures(rows: tuple[Row, ...]) -> Table:
-    table = _table("measure", "Measures")
-    for row in rows:
-        table.add_column(HEADINGS[row.criterion], justify="right", min_width=12)
-    for name, explained in EXPLAINED.items():
-        table.add_row(explained, *(_number(row.measures[name]) for row in rows))
-    table.add_row("kl: nats per pair from plain", *(_number(row.kl) for row in rows))
-    return table
+def _table(first: str | None, title: str | None) -> Table:
+    columns = () if first is None else (first,)
+    return Table(
+        *columns, title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
+    )
 
 
-def _table(first: str, title: str | None) -> Table:
-    return Table(first, title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-
-
-def _number(value: float | None) -> str:
-    if value is None:
+def _number(value: float) -> str:
+    if math.isnan(value):
         return "–"
     return f"{value:.4f}" if value == 0 or abs(value) >= 1e-4 else f"{value:.0e}"

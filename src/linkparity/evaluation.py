@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite, isnan
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from linkparity.criteria import CRITERIA, Criterion
 from linkparity.metrics import METRICS, Estimate, ScoredPairs
 from linkparity.metrics.frame import cell_frame
 from linkparity.registry import nearest
@@ -18,13 +19,6 @@ if TYPE_CHECKING:
 INDEPENDENCE = (
     "Intervals treat pairs as independent, though pairs share nodes: they are too narrow."
 )
-
-
-class Scorer(Protocol):
-    """What :func:`evaluate` asks of a model; ``embedding_`` and ``criterion`` are optional."""
-
-    def predict_logits(self, pairs: Any) -> Any:
-        """``(P,)`` logits of ``Pairs`` or a ``(P, 2)`` array."""
 
 
 @dataclass(frozen=True)
@@ -107,17 +101,23 @@ class Scores:
         }
 
     def to_frame(self) -> Any:
-        """A pandas frame with one row per measure: value, low, high, count, unit, reason."""
+        """A pandas frame with one row per measure: value, low, high, count, unit, reason.
+
+        The sentences that belong beside the numbers stand in ``frame.attrs["notes"]``.
+        """
         import pandas as pd
 
         none = (float("nan"), float("nan"))
+        why = {name.removesuffix(" interval"): reason for name, reason in self.reasons.items()}
         rows = [
-            (value, *self.intervals.get(name, none), *self.counts[name], self.reasons.get(name, ""))
+            (value, *self.intervals.get(name, none), *self.counts[name], why.get(name, ""))
             for name, value in self.values.items()
         ]
         columns = ["value", "low", "high", "count", "unit", "reason"]
         index = pd.Index(list(self.values), name="measure")
-        return pd.DataFrame(rows, columns=columns, index=index)
+        frame = pd.DataFrame(rows, columns=columns, index=index)
+        frame.attrs["notes"] = list(self.notes)
+        return frame
 
     def __rich__(self) -> "Group":
         from linkparity.metrics.table import scores_table
@@ -140,7 +140,7 @@ class Scores:
 
 
 def evaluate(
-    model: Scorer,
+    model: Any,
     split: "Split",
     confidence: float | None = 0.95,
     view: str = "subgroup",
@@ -148,23 +148,45 @@ def evaluate(
 ) -> Scores:
     """Score ``model`` on the held-out pairs of ``split``.
 
-    Only ``dp`` and ``kl`` use ``split.test.weight``; ``kl`` is measured for the criterion the model
-    was trained with, ``dp`` for a plain one; ``rb`` needs ``model.embedding_``. ``view`` says which
-    cells ``dp``, ``eo`` and ``rdp`` compare: ``subgroup``, ``mixed`` or ``group``.
+    The model is asked for the logits of a ``(P, 2)`` array of nodes, ``predict_logits(pairs)``, or
+    where it has no such method for their probabilities, ``predict_proba(pairs)``.
+
+    Only ``dp`` and ``kl`` use ``split.test.weight``; ``kl`` is measured for ``model.criterion``
+    where that is one of linkparity's, for ``dp`` otherwise; ``rb`` needs ``model.embedding_``.
+    ``view`` says which cells ``dp``, ``eo`` and ``rdp`` compare: ``subgroup``, ``mixed`` or
+    ``group``.
     """
     graph, test = split.train, split.test
+    logits, prob = _ask(model, test.index.numpy())
+    criterion = getattr(model, "criterion", None)
+    ours = isinstance(criterion, Criterion) or (
+        isinstance(criterion, str) and criterion in CRITERIA
+    )
     return score_pairs(
-        model.predict_logits(test),
+        logits,
+        prob=prob,
         groups=graph.group[test.index],
         labels=test.label,
         weight=test.weight,
         group_names=graph.group_names,
         embedding=getattr(model, "embedding_", None),
         node_group=graph.group,
-        criterion=getattr(model, "criterion", None) or "dp",
+        criterion=criterion if ours else "dp",
         view=view,
         confidence=confidence,
         seed=seed,
+    )
+
+
+def _ask(model: Any, pairs: Any) -> tuple[Any, Any]:
+    """Logits or probabilities of ``pairs``, None for the other."""
+    if hasattr(model, "predict_logits"):
+        return model.predict_logits(pairs), None
+    if hasattr(model, "predict_proba"):
+        return None, model.predict_proba(pairs)
+    raise TypeError(
+        f"evaluate: {type(model).__name__} has neither predict_logits nor predict_proba; give it "
+        "one that takes a (P, 2) array of nodes, or pass what it predicts to score_pairs"
     )
 
 
@@ -178,6 +200,7 @@ def score_pairs(
     group_names: Sequence[str] = (),
     embedding: object = None,
     node_group: object = None,
+    baseline: object = None,
     criterion: object = "dp",
     view: str = "subgroup",
     confidence: float | None = 0.95,
@@ -194,7 +217,8 @@ def score_pairs(
         group_names: Names of the groups 0, 1, 2 …
         embedding: ``(num_nodes, dim)`` for ``rb``.
         node_group: ``(num_nodes,)`` for ``rb``.
-        criterion: The one ``kl`` is measured for.
+        baseline: ``(P,)`` 0 or 1, decisions that ``kl`` for ``churn`` is measured against.
+        criterion: The one ``kl`` is measured for; a ``Custom`` must be about these very pairs.
         view: ``subgroup``, ``mixed`` or ``group``.
         confidence: Of the intervals; None leaves them out.
         seed: For the bootstrap and for ``rb``.
@@ -204,7 +228,8 @@ def score_pairs(
     """
     scored = ScoredPairs.of(
         logits, groups, labels, weight, prob=prob, names=group_names, embedding=embedding,
-        node_group=node_group, criterion=criterion, view=view, confidence=confidence, seed=seed,
+        node_group=node_group, baseline=baseline, criterion=criterion, view=view,
+        confidence=confidence, seed=seed,
     )  # fmt: skip
     return _collect(scored, {name: metric(scored) for name, metric in METRICS.items()})
 
@@ -223,7 +248,7 @@ def _collect(scored: ScoredPairs, found: dict[str, Estimate]) -> Scores:
         notes=(*([INDEPENDENCE] if intervals else []), *notes),
         view=scored.view,
         confidence=scored.confidence,
-        criterion=scored.criterion if isinstance(scored.criterion, str) else "custom",
+        criterion=getattr(scored.criterion, "name", str(scored.criterion)),
         scored=scored,
     )
 

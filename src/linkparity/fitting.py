@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit
 
-from linkparity.arrays import tensor
+from linkparity.arrays import expit, tensor
 from linkparity.criteria import Cells
 from linkparity.solver import Problem, Solution, solve
 from linkparity.sums import Sums, SumSource
@@ -68,19 +67,28 @@ class Fit:
 
     def residual(self, now: Sums) -> float:
         """Largest distance of a constrained mean from its target."""
-        return float(np.abs(self.problem.means(now) - expit(self.solution.goal)).max())
+        means = self.problem.means(_only(now, self.cells.mass > 0))
+        return float(np.abs(means - expit(self.solution.goal)).max())
 
-    def divergence(self, source: DivergenceSource, now: Sums) -> float:
-        """The dual value: KL of the projection in nats, exact to second order in the residual."""
-        lack = self.problem.lack(now, self.solution.multiplier)
-        return float(source.divergence(self.tilt).sum() + self.solution.multiplier @ lack)
+    def divergence(self, source: DivergenceSource, now: Sums | None = None) -> float:
+        """KL-divergence of the tilted model to the model, in nats.
+
+        Given the sums at the tilts, of the projection: exact to second order in their residual.
+        """
+        tilted = float(source.divergence(self.tilt).sum())
+        if now is None:
+            return tilted
+        lack = self.problem.lack(_only(now, self.cells.mass > 0), self.solution.multiplier)
+        return max(0.0, tilted + float(self.solution.multiplier @ lack))
 
     @property
     def pull(self) -> np.ndarray:
         """``(M,)`` factor of ``w h (1 − h)`` in the gradient's path through the model's mean."""
         same, weight = self.problem.together, self.problem.weight
         pull = same @ (self.solution.multiplier * weight) / (same @ weight)
-        return np.asarray(self.problem.matrix.T @ pull)
+        found = np.zeros(len(self.cells.mass))
+        found[self.cells.mass > 0] = self.problem.matrix.T @ pull
+        return found
 
 
 def fit_tilts(
@@ -100,14 +108,30 @@ def fit_tilts(
         Infeasible: when no model satisfies the constraints.
         NotConverged: when the solver did not reach ``tol``.
     """
-    layout = cells.layout
-    rows = np.flatnonzero(np.abs(layout.matrix) @ cells.mass > 0)
+    layout, used = cells.layout, cells.mass > 0
+    rows = np.flatnonzero(layout.weight(cells.mass) > 0)
     names = tuple(layout.rows[r] for r in rows)
-    free = Problem(layout.matrix[rows], cells.mass, None, layout.block[rows], ask.tolerance, names)
-    begin = source(np.zeros(len(cells.mass)))
-    problem = with_goal(free, ask.target, begin if base is None else base, cells)
-    solution = solve(source, problem, ask.start, tol, begin, bound)
+    matrix = layout.part(rows, np.flatnonzero(used))
+    free = Problem(matrix, cells.mass[used], None, layout.block[rows], ask.tolerance, names)
+
+    def whole(tilt: np.ndarray) -> np.ndarray:
+        found = np.zeros(len(used))
+        found[used] = tilt
+        return found
+
+    def sums(tilt: np.ndarray) -> Sums:
+        return _only(source(whole(tilt)), used)
+
+    begin = sums(np.zeros(matrix.shape[1]))
+    problem = with_goal(free, ask.target, begin if base is None else _only(base, used), cells)
+    solution = solve(sums, problem, ask.start[used], tol, begin, bound)
+    solution = replace(solution, tilt=whole(solution.tilt))
     return Fit(cells, replace(problem, goal=solution.goal), solution)
+
+
+def _only(sums: Sums, used: np.ndarray) -> Sums:
+    """The sums of the cells that have weight."""
+    return sums if used.all() else Sums(*(part[used] for part in sums))
 
 
 def no_target(cells: Cells) -> float | dict[Hashable, float]:
@@ -118,8 +142,8 @@ def no_target(cells: Cells) -> float | dict[Hashable, float]:
 
 def check_tolerance(tolerance: float) -> float:
     """A tolerance in [0, 1), or a sentence."""
-    if not 0 <= tolerance < 1:
-        raise ValueError(f"i_project: tolerance must lie in [0, 1), got {tolerance:g}")
+    if not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
+        raise ValueError(f"i_project: tolerance must lie in [0, 1), got {tolerance!r}")
     return float(tolerance)
 
 
@@ -130,7 +154,7 @@ def check_start(start: object, cells: Cells) -> np.ndarray:
     tilt = tensor(start).detach().cpu().double().numpy()
     if tilt.shape != cells.mass.shape or not np.isfinite(tilt).all():
         raise ValueError(
-            f"i_project: start must be {len(cells.mass)} finite tilts, one per cell, "
-            f"got shape {tilt.shape}"
+            f"i_project: start must be {len(cells.mass)} finite tilts, one per cell, got "
+            f"{tilt.size} of which {int(np.isfinite(tilt).sum())} are finite"
         )
     return np.where(cells.mass > 0, tilt, 0.0)

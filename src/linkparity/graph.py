@@ -19,8 +19,16 @@ from linkparity.checks import (
     integers,
     pair_codes,
     simple_links,
+    whole_number,
 )
-from linkparity.grouping import GraphWarning, Unknown, number_groups
+from linkparity.grouping import (
+    GraphWarning,
+    Grouping,
+    Unknown,
+    check_unknown,
+    number_groups,
+    take_numbers,
+)
 from linkparity.optional import require
 
 if TYPE_CHECKING:
@@ -54,6 +62,7 @@ class Graph:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
+        put(self, "num_nodes", whole_number(self.num_nodes, "Graph: num_nodes"))
         links = integers(self.links, "Graph: links")
         put(self, "links", links if links.numel() else links.reshape(0, 2))
         put(self, "group", integers(self.group, "Graph: group"))
@@ -63,9 +72,9 @@ class Graph:
             put(self, "names", tuple(self.names))
         largest = int(self.group.max()) + 1 if self.group.numel() else 0
         names = self.group_names or tuple(str(g) for g in range(largest))
-        put(self, "group_names", tuple(names))
         check_nodes(self.num_nodes, self.group, self.side, self.names)
-        check_group_names(self.group_names, largest)
+        check_group_names(names, largest)
+        put(self, "group_names", tuple(names))
         check_links(self.links, self.num_nodes, self.side)
         check_once(self.codes, self.num_nodes)
 
@@ -166,7 +175,8 @@ class Graph:
         side 1; ``nodes`` may describe both, or only the sources: so it is read where no target is
         in it, and where an id is a source and a target at once. A target that ``nodes`` does not
         describe then has no group; any other node without a value is ``unknown``, see
-        :func:`~linkparity.grouping.number_groups`.
+        :func:`~linkparity.grouping.number_groups`. What this leaves to guess is told by a
+        :class:`~linkparity.grouping.GraphWarning`.
         """
         return cls._build(sources.read_frames(links, nodes, sensitive, bipartite), unknown)
 
@@ -191,9 +201,14 @@ class Graph:
         unknown: Unknown = "error",
         group_names: Sequence[str] = (),
     ) -> "Graph":
-        """A PyTorch Geometric ``Data``; ``sensitive`` names a field with one value per node."""
-        names = group_names or getattr(data, "group_names", None) or ()
-        return cls._build(sources.read_pyg(data, sensitive), unknown, names)
+        """A PyTorch Geometric ``Data``; ``sensitive`` names a field with one value per node.
+
+        Values are read as by :meth:`from_scipy`. The field ``group`` has its names and attribute
+        from :meth:`to_pyg`, where it made the ``Data``.
+        """
+        source = sources.read_pyg(data, sensitive)
+        own = getattr(data, "group_names", None) if sensitive == "group" else None
+        return cls._build(source, unknown, group_names or own or ())
 
     @classmethod
     def from_scipy(
@@ -206,10 +221,11 @@ class Graph:
         group_names: Sequence[str] = (),
         attribute: str | None = None,
     ) -> "Graph":
-        """A sparse matrix whose nonzeros are links: adjacency, or sources × targets.
+        """A matrix, sparse or dense, whose nonzeros are links: adjacency, or sources × targets.
 
-        ``group`` holds one value per node (or per source, the targets having none); integers are
-        taken as group numbers, −1 for none.
+        ``group`` holds one value per node (or per source, the targets having none). Integers are
+        group numbers, see :func:`~linkparity.grouping.take_numbers`: −1 is none, which ``unknown``
+        may turn into a group or drop. Other values are numbered in the order of ``group_names``.
         """
         source = sources.read_scipy(matrix, group, attribute, bipartite)
         return cls._build(source, unknown, group_names)
@@ -218,6 +234,7 @@ class Graph:
     def _build(
         cls, source: sources.Source, unknown: Unknown, group_names: Sequence[str] = ()
     ) -> "Graph":
+        check_unknown(unknown, source.where)
         side = None if source.side is None else torch.from_numpy(source.side)
         links, loops = simple_links(torch.from_numpy(source.links), source.num_nodes, side)
         merged = len(source.links) - loops - len(links)
@@ -226,20 +243,18 @@ class Graph:
                 f"{source.where}: {loops:,} self-loops left out, {merged:,} repeated links merged"
             )
             warnings.warn(text, GraphWarning, stacklevel=3)
-        keep = None
-        names = tuple(group_names)
-        group = np.full(source.num_nodes, -1)
-        if isinstance(source.values, np.ndarray):
-            group = source.values
-        elif source.values is not None:
-            grouping = number_groups(source.values, unknown, source.where, source.side)
-            group, names = grouping.group, names or grouping.names
-            keep = None if grouping.keep.all() else torch.from_numpy(grouping.keep)
+        check_group_names(group_names, 0)
+        values, names = source.values, tuple(group_names)
+        if values is None:
+            found = Grouping.none(source.num_nodes, names)
+        elif isinstance(values, np.ndarray):
+            found = take_numbers(values, unknown, source.where, source.side, names)
+        else:
+            found = number_groups(values, unknown, source.where, source.side, names)
+        group = torch.from_numpy(found.group)
         ids = None if source.names is None else tuple(source.names)
-        graph = cls(
-            source.num_nodes, links, torch.from_numpy(group), names, side, ids, source.attribute
-        )
-        return graph if keep is None else graph.subgraph(keep)
+        graph = cls(source.num_nodes, links, group, found.names, side, ids, source.attribute)
+        return graph if found.keep.all() else graph.subgraph(torch.from_numpy(found.keep))
 
     def to_pyg(self) -> Any:
         """A PyTorch Geometric ``Data``, each link in both directions, as its layers want it."""

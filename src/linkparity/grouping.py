@@ -1,9 +1,9 @@
 """Values of an attribute, as users have them → group numbers and names."""
 
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 Unknown = Literal["group", "drop", "error"]
 UNKNOWN_NAME = "unknown"
 NONE = -1
+SPARSE = 100  # numbers up to here are group numbers, however many of them are unused
 
 
 class GraphWarning(UserWarning):
@@ -31,38 +32,99 @@ class Grouping:
     names: tuple[str, ...]
     keep: np.ndarray
 
+    @classmethod
+    def none(cls, count: int, names: tuple[str, ...] = ()) -> "Grouping":
+        """``count`` nodes of which none has a group."""
+        return cls(np.full(count, NONE), names, np.ones(count, dtype=bool))
 
-def number_groups(
-    values: Sequence[object], unknown: Unknown, where: str, side: np.ndarray | None = None
-) -> Grouping:
-    """Number the distinct ``values``, one per node, in sorted order.
 
-    ``None``, NaN and empty text are unknown: ``"group"`` makes them a group of their own,
-    ``"drop"`` leaves their nodes out (both with a :class:`GraphWarning` that counts them),
-    ``"error"`` refuses. A side of a bipartite graph on which no value is known has no group, −1.
-
-    >>> number_groups(["b", "a", "c", "a"], "error", "example").group
-    array([1, 0, 2, 0])
-    """
+def check_unknown(unknown: Unknown, where: str) -> None:
+    """Refuse what says nothing about nodes without a value."""
     if unknown not in get_args(Unknown):
         raise ValueError(
             f"{where}: unknown must be 'group', 'drop' or 'error', got {unknown!r}; "
             "it says what becomes of nodes without a value"
         )
-    known = np.array([not _missing(value) for value in values], dtype=bool)
+
+
+def number_groups(
+    values: Sequence[object],
+    unknown: Unknown,
+    where: str,
+    side: np.ndarray | None = None,
+    names: tuple[str, ...] = (),
+) -> Grouping:
+    """Number the distinct ``values``, one per node, in sorted order or in that of ``names``.
+
+    ``None``, NaN, empty text and the number −1 are unknown: ``"group"`` makes them a group of their
+    own, ``"drop"`` leaves their nodes out (both with a :class:`GraphWarning` that counts them),
+    ``"error"`` refuses. A side of a bipartite graph on which no value is known has no group, −1.
+
+    >>> number_groups(["b", "a", "c", "a"], "error", "example").group
+    array([1, 0, 2, 0])
+    """
+    check_unknown(unknown, where)
+    known = np.array([not _is_unknown(value) for value in values], dtype=bool)
     if not known.any():
         raise ValueError(
             f"{where}: none of the {len(known):,} nodes has a known group; "
             "check that the attribute is filled in and that ids are written alike"
         )
-    distinct = _sorted({value for value, told in zip(values, known, strict=True) if told})
-    number = {value: code for code, value in enumerate(distinct)}
-    told = zip(values, known, strict=True)
-    group = np.array([number[v] if k else NONE for v, k in told], dtype=np.int64)
-    names = _names(distinct, where)
-    lost = ~known & _side_has_values(known, side)
+    told = [value for value, is_told in zip(values, known, strict=True) if is_told]
+    distinct = _distinct(told, where)
+    own = tuple(group_name(value) for value in distinct)
+    if names and not set(own) <= set(names):
+        lacking = next(name for name in own if name not in names)
+        raise ValueError(
+            f"{where}: group_names {names} lack the value {lacking!r}; "
+            "name every value, in the order wanted, or leave group_names out"
+        )
+    names = names or own
+    number = {value: names.index(name) for value, name in zip(distinct, own, strict=True)}
+    group = np.full(len(known), NONE)
+    group[known] = [number[value] for value in told]
+    return _set_apart(group, names, unknown, where, side)
+
+
+def take_numbers(
+    numbers: np.ndarray,
+    unknown: Unknown,
+    where: str,
+    side: np.ndarray | None = None,
+    names: tuple[str, ...] = (),
+) -> Grouping:
+    """Group ``numbers`` 0, 1, 2 … as they are, −1 for none.
+
+    None is not unknown: ``"error"`` leaves such nodes without a group, while ``"group"`` and
+    ``"drop"`` do with them as :func:`number_groups` does. Numbers that skip most of those below
+    the largest, such as years, are values: they are numbered, and keep their value as a name.
+
+    >>> take_numbers(np.array([1990, 2010, -1, 1990]), "error", "example").names
+    ('1990', '2010')
+    """
+    check_unknown(unknown, where)
+    group, known = numbers.copy(), numbers > NONE
+    size = int(group.max(initial=NONE)) + 1
+    distinct = np.unique(group[known])
+    if not names and size > max(SPARSE, 2 * len(distinct)):
+        group[known] = np.searchsorted(distinct, group[known])
+        names = tuple(str(value) for value in distinct)
+    names = names or tuple(str(g) for g in range(size))
+    return _set_apart(group, names, unknown, where, side, none_is_fine=True)
+
+
+def _set_apart(
+    group: np.ndarray,
+    names: tuple[str, ...],
+    unknown: Unknown,
+    where: str,
+    side: np.ndarray | None,
+    none_is_fine: bool = False,
+) -> Grouping:
+    """Do with nodes of group −1 what ``unknown`` says, save on a side without any group."""
+    lost = (group == NONE) & _side_has_values(group != NONE, side)
     keep = np.ones(len(group), dtype=bool)
-    if not lost.any():
+    if not lost.any() or (none_is_fine and unknown == "error"):
         return Grouping(group, names, keep)
     count = f"{int(lost.sum()):,} of {len(group):,} nodes have no known group"
     if unknown == "error":
@@ -71,7 +133,7 @@ def number_groups(
             "(a group of their own) or unknown='drop' (leave them and their links out)"
         )
     if unknown == "drop":
-        warnings.warn(f"{where}: {count} and are left out", GraphWarning, stacklevel=4)
+        warnings.warn(f"{where}: {count} and are left out", GraphWarning, stacklevel=5)
         return Grouping(group, names, ~lost)
     if UNKNOWN_NAME in names:
         raise ValueError(
@@ -79,21 +141,25 @@ def number_groups(
             "rename that value, or pass unknown='drop'"
         )
     text = f"{where}: {count} and form the group {UNKNOWN_NAME!r}"
-    warnings.warn(text, GraphWarning, stacklevel=4)
+    warnings.warn(text, GraphWarning, stacklevel=5)
     group[lost] = len(names)
     return Grouping(group, (*names, UNKNOWN_NAME), keep)
 
 
-def _missing(value: object) -> bool:
-    # NaN, NaT and pandas.NA are the values that do not equal themselves.
+def missing(value: object) -> bool:
+    """Whether ``value`` is None, blank text, or one of NaN, NaT and pandas.NA."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return True
-    if isinstance(value, tuple):
-        return any(_missing(part) for part in value)
     try:
-        return bool(value != value)  # noqa: PLR0124
+        return bool(value != value)  # noqa: PLR0124  (only those three differ from themselves)
     except (TypeError, ValueError):
         return True
+
+
+def _is_unknown(value: object) -> bool:
+    if isinstance(value, tuple):
+        return any(_is_unknown(part) for part in value)
+    return missing(value) or (isinstance(value, Real) and value == NONE)
 
 
 def _side_has_values(known: np.ndarray, side: np.ndarray | None) -> np.ndarray:
@@ -103,23 +169,30 @@ def _side_has_values(known: np.ndarray, side: np.ndarray | None) -> np.ndarray:
     return np.where(side == 0, left, right)
 
 
-def _sorted(values: set[object]) -> list[object]:
+def _sorted(values: list[object]) -> list[object]:
     try:
         return sorted(values)  # type: ignore[type-var]
     except TypeError:
         return sorted(values, key=lambda value: (type(value).__name__, str(value)))
 
 
-def _names(values: Sequence[object], where: str) -> tuple[str, ...]:
-    names = tuple(group_name(value) for value in values)
-    if len(set(names)) < len(names):
-        twice = Counter(names).most_common(1)[0][0]
-        both = [value for value, name in zip(values, names, strict=True) if name == twice]
-        raise ValueError(
-            f"{where}: the values {both[0]!r} and {both[1]!r} would be two groups of one name; "
-            "write them alike, or differently"
-        )
-    return names
+def _distinct(values: Sequence[object], where: str) -> list[object]:
+    """The values, each once and sorted; two that are equal, or read alike, must be the same."""
+    typed: dict[object, object] = {}
+    for value in values:
+        kind = tuple(map(type, value)) if isinstance(value, tuple) else type(value)
+        typed.setdefault((kind, value), value)
+    by_name: dict[str, object] = {}
+    by_value: dict[object, object] = {}
+    for value in _sorted(list(typed.values())):
+        name = group_name(value)
+        for other in (by_name.setdefault(name, value), by_value.setdefault(value, value)):
+            if other != value or group_name(other) != name:
+                raise ValueError(
+                    f"{where}: the values {other!r} and {value!r} would be two groups of one name; "
+                    "write them alike, or differently"
+                )
+    return list(by_value)
 
 
 def group_name(value: object) -> str:

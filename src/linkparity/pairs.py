@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from linkparity.arrays import tensor
 from linkparity.checks import integers
 from linkparity.draws import random_distinct
 from linkparity.graph import Graph
@@ -33,9 +34,9 @@ class Pairs:
     def __post_init__(self) -> None:
         index = integers(self.index, "Pairs: index")
         index = index if index.numel() else index.reshape(0, 2)
-        label = torch.as_tensor(self.label).cpu()
-        weight = torch.ones(len(index)) if self.weight is None else torch.as_tensor(self.weight)
-        weight = weight.cpu().double()
+        label = tensor(self.label).cpu()
+        weight = torch.ones(len(index)) if self.weight is None else tensor(self.weight)
+        weight = weight.to("cpu", torch.float64, copy=True)
         if index.ndim != 2 or index.shape[1] != 2:
             raise ValueError(
                 f"Pairs: index must have the shape (P, 2), got {tuple(index.shape)}; "
@@ -48,7 +49,8 @@ class Pairs:
                     f"got {tuple(value.shape)}"
                 )
         _check_rows(index, label, weight)
-        for name, value in (("index", index), ("label", label.long()), ("weight", weight)):
+        label = label.to(torch.int64, copy=True)
+        for name, value in (("index", index), ("label", label), ("weight", weight)):
             object.__setattr__(self, name, value)
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ r"""The I-projection of a link model onto the models at parity: section 3.3 of t
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from linkparity.arrays import tensor
 from linkparity.criteria import Cells, Criterion
-from linkparity.criteria.cells import CHUNK
+from linkparity.criteria.cells import CHUNK, check_prepared
 from linkparity.criteria.subsample import subsample
 from linkparity.fitting import Ask, Fit, check_start, check_tolerance, fit_tilts, no_target
 from linkparity.solver import NotConverged
@@ -39,6 +39,7 @@ class Projection:
         steps: steps of the solver.
         cells: which pair lies in which cell.
         given: ``(P,)`` the logits that were projected, detached.
+        version: of those logits, which changes when they are changed in place.
     """
 
     tilt: Tensor
@@ -48,10 +49,19 @@ class Projection:
     steps: int
     cells: Cells
     given: Tensor
+    version: int = field(repr=False, default=-1)
 
     @cached_property
     def logits(self) -> Tensor:
-        """``(P,)`` detached logits of h_F: each logit plus the tilt of its cell."""
+        """``(P,)`` detached logits of h_F: each logit plus the tilt of its cell.
+
+        Computed when first asked for, so ask before the logits are changed in place.
+        """
+        if self.version not in (-1, self.given._version):
+            raise RuntimeError(
+                "Projection.logits: the logits were changed in place since i_project; "
+                "read p.logits before the change, or project a clone"
+            )
         tilt = torch.cat([self.tilt, self.tilt.new_zeros(1)])
         out = self.given.clone()
         parts = zip(torch.split(out, CHUNK), torch.split(self.cells.code, CHUNK), strict=True)
@@ -78,7 +88,7 @@ class Projection:
 def i_project(
     logits: object,
     groups: object = None,
-    criterion: str | Criterion = "dp",
+    criterion: str | Criterion | None = None,
     labels: object = None,
     weight: object = None,
     target: object = "model",
@@ -102,8 +112,8 @@ def i_project(
         logits: ``(P,)`` finite logits; ``kl`` is differentiable in them.
         groups: ``(P, 2)`` groups at the ends of each pair, or ``(P,)`` one per instance; −1 is
             none. A dict of them by attribute for several attributes.
-        criterion: ``dp``, ``eo``, ``weak-dp``, ``equalized-odds``, ``accuracy``, ``churn``, or
-            ``criteria.Custom(cells, A, b)``.
+        criterion: ``dp`` (the default), ``eo``, ``weak-dp``, ``equalized-odds``, ``accuracy``,
+            ``churn``, or ``criteria.Custom(cells, A, b)``.
         labels: ``(P,)`` 0/1; for ``churn`` the decisions of the baseline.
         weight: ``(P,)`` non-negative; 1 by default.
         target: ``"model"`` (the model's own mean, held fixed), ``"data"`` (the labels' mean),
@@ -116,9 +126,9 @@ def i_project(
         directed: tell the pair of groups (0, 1) from (1, 0).
         combine: several attributes ``"cross"``-ed, or ``"each"`` on its own.
         sample_size: fit the tilts on about so many pairs, at least one of each cell. The residual
-            is then that of all pairs, unchecked, and ``kl`` a lower bound.
+            and ``kl`` are then those of all pairs at these tilts, unchecked.
         through_target: let the gradient of ``kl`` include the path through the model's own mean.
-        generator: source of randomness for the sample.
+        generator: source of randomness for the sample; seeded with 0 by default.
 
     Raises:
         Infeasible: when no model satisfies the constraints.
@@ -130,9 +140,11 @@ def i_project(
     """
     x, bound = _check_logits(logits)
     if cells is None:
-        cells = Cells.prepare(groups, criterion, labels, weight, directed=directed, combine=combine)
-    elif not (groups is None and labels is None and weight is None):
-        raise ValueError("i_project: give either cells, or groups, labels and weight; not both")
+        cells = Cells.prepare(
+            groups, criterion or "dp", labels, weight, directed=directed, combine=combine
+        )
+    else:
+        check_prepared("i_project", cells, criterion, groups, labels, weight, directed, combine)
     if len(cells) != len(x):
         raise ValueError(
             f"i_project: {len(x)} logits do not fit groups of {len(cells)} pairs; give one per pair"
@@ -140,6 +152,8 @@ def i_project(
     cells = cells.to(x.device)
     plain = x.detach()
     part = None if sample_size is None else subsample(cells, sample_size, generator)
+    if tol is not None and not tol >= 0:
+        raise ValueError(f"i_project: tol must be a number ≥ 0, got {tol!r}; None is the default")
     ask = Ask(read_target(target, cells), check_tolerance(tolerance), check_start(start, cells))
     if cells.total == 0:
         kl = _with_gradient(x, x.new_zeros(()), torch.zeros_like(plain))
@@ -148,13 +162,17 @@ def i_project(
         )
     fit, source = _fit(plain, cells, part, ask, tol, bound)
     now = source(fit.tilt)
-    kl = torch.tensor(fit.divergence(source, now), dtype=x.dtype, device=x.device)
+    wide = x.dtype if x.dtype in TOL else torch.float32
+    kl = torch.tensor(
+        fit.divergence(source, now if part is None else None), dtype=wide, device=x.device
+    )
     if x.requires_grad and torch.is_grad_enabled():
-        through = through_target and target == "model"
+        through = through_target and ask.target == "model" and cells.layout.right is None
         kl = _with_gradient(x, kl, _gradient(source, fit, x, through))
     source.close()
     tilt = torch.as_tensor(fit.tilt, dtype=x.dtype, device=x.device)
-    return Projection(tilt, kl, fit.target, fit.residual(now), fit.steps, cells, plain)
+    version = -1 if plain.is_inference() else plain._version
+    return Projection(tilt, kl, fit.target, fit.residual(now), fit.steps, cells, plain, version)
 
 
 def _fit(
@@ -195,14 +213,26 @@ class _WithGradient(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
-        ctx.save_for_backward(gradient)
+        ctx.save_for_backward(logits, gradient)
         return value.clone()
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
-        (gradient,) = ctx.saved_tensors
-        return upstream * gradient, None, None
+        logits, gradient = ctx.saved_tensors
+        found = (upstream * gradient).to(gradient.dtype)
+        return (_Once.apply(found, logits) if torch.is_grad_enabled() else found), None, None  # type: ignore[no-untyped-call]
+
+
+class _Once(torch.autograd.Function):
+    """A gradient that has none of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, gradient: Tensor, logits: Tensor) -> Tensor:
+        return gradient.clone()
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> tuple[None, None]:
+        raise RuntimeError("i_project: kl has a first derivative in the logits, no second one")
 
 
 def _with_gradient(logits: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
@@ -214,7 +244,10 @@ def _check_logits(logits: object) -> tuple[Tensor, float]:
     """The logits as a floating ``(P,)`` tensor, and a bound on their absolute values."""
     x = tensor(logits)
     if not x.is_floating_point():
-        raise ValueError(f"i_project: logits must be floating-point numbers, got {x.dtype}")
+        raise ValueError(
+            f"i_project: logits must be floating-point numbers, got {x.dtype}; "
+            "give log-odds, not decisions"
+        )
     if x.ndim != 1:
         raise ValueError(
             f"i_project: logits must have the shape (P,), got {tuple(x.shape)}; flatten them"

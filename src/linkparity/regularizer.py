@@ -6,7 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from linkparity.criteria import CRITERIA, Cells, Criterion
+from linkparity.criteria import Cells, Criterion
+from linkparity.criteria.cells import check_prepared, find_criterion
 from linkparity.projection import i_project
 
 
@@ -37,7 +38,7 @@ class FairnessRegularizer(nn.Module):
         self, criterion: str | Criterion = "dp", target: object = "model", **options: Any
     ) -> None:
         super().__init__()
-        self.criterion = CRITERIA[criterion] if isinstance(criterion, str) else criterion
+        self.criterion = find_criterion(criterion)
         self.target = target
         unknown = set(options) - _OPTIONS
         if unknown:
@@ -45,6 +46,8 @@ class FairnessRegularizer(nn.Module):
                 f"FairnessRegularizer: unknown option {min(unknown)!r}; "
                 f"known: {', '.join(sorted(_OPTIONS))}"
             )
+        if options.get("sample_size") is not None and options.get("generator") is None:
+            options["generator"] = torch.Generator().manual_seed(0)
         self.options = options
         self.register_buffer("key", torch.empty((0, 0), dtype=torch.int64))
         self.register_buffer("tilt", torch.empty(0, dtype=torch.float64))
@@ -63,13 +66,8 @@ class FairnessRegularizer(nn.Module):
         prepare = {name: options.pop(name) for name in ("directed", "combine") if name in options}
         if cells is None:
             cells = Cells.prepare(groups, self.criterion, labels, weight, **prepare)
-        elif not (groups is None and labels is None and weight is None):
-            raise ValueError("FairnessRegularizer: give either cells, or groups, labels and weight")
-        elif cells.criterion.name != self.criterion.name:
-            raise ValueError(
-                f"FairnessRegularizer: cells were prepared for {cells.criterion.name!r}, "
-                f"this is a regularizer for {self.criterion.name!r}; prepare them for the same"
-            )
+        else:
+            check_prepared("FairnessRegularizer", cells, self.criterion, groups, labels, weight)
         p = i_project(logits, cells=cells, target=self.target, start=self._recall(cells), **options)
         self._remember(cells, p.tilt)
         return p.kl / (cells.total or 1.0)
@@ -81,7 +79,7 @@ class FairnessRegularizer(nn.Module):
             return np.zeros(len(key))
         known = self.key.cpu().numpy()
         if known.shape == key.shape and (known == key).all():
-            return self.tilt.cpu().numpy()
+            return self.tilt.double().cpu().numpy()
         tilts = dict(zip(map(tuple, known.tolist()), self.tilt.tolist(), strict=True))
         return np.array([tilts.get(tuple(row), 0.0) for row in key.tolist()])
 
@@ -91,17 +89,15 @@ class FairnessRegularizer(nn.Module):
         seen = cells.mass > 0
         key, now = cells.layout.key[seen], tilt.cpu().double().numpy()[seen]
         known = self.key.cpu().numpy()
-        if known.shape == key.shape and (known == key).all():
-            self.tilt.copy_(torch.from_numpy(now))
-            return
         tilts = {}
         if known.shape[1] == key.shape[1]:
             tilts = dict(zip(map(tuple, known.tolist()), self.tilt.tolist(), strict=True))
         tilts |= dict(zip(map(tuple, key.tolist()), now.tolist(), strict=True))
         device = self.tilt.device
-        self.key = torch.tensor(list(tilts), dtype=torch.int64, device=device)
-        self.key = self.key.reshape(len(tilts), key.shape[1])
-        self.tilt = torch.tensor(list(tilts.values()), dtype=torch.float64, device=device)
+        with torch.inference_mode(False):
+            keys = torch.tensor(list(tilts), dtype=torch.int64, device=device)
+            self.key = keys.reshape(len(tilts), key.shape[1])
+            self.tilt = torch.tensor(list(tilts.values()), dtype=torch.float64, device=device)
 
     def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *rest: Any) -> None:
         """Take tilts of any number of cells."""

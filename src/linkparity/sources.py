@@ -1,5 +1,6 @@
 """Graphs as other libraries hold them → numbered nodes, links and values, not yet checked."""
 
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkparity.checks import check_unique
+from linkparity.grouping import GraphWarning, missing
 from linkparity.optional import require
 from linkparity.registry import nearest
 
@@ -42,13 +44,15 @@ def read_frames(
     """Tables that narwhals reads: pandas, polars, pyarrow, modin, duckdb and more."""
     where = "Graph.from_frames"
     table = _frame(links, where, "links")
-    columns = _pick(table.columns, ("source", "target"), where, "links")
-    first, second = (_ids(table, column, where, "links") for column in columns)
-    described, values = _described(nodes, sensitive, where)
+    ends = _pick(table.columns, ("source", "target"), where, "links")
+    first, second = (_ids(table, end, where, "links") for end in ends)
+    columns = _columns(sensitive, where)
+    described, values = _described(nodes, columns, where)
     both = set(first) & set(second) if bipartite else set()
     if bipartite:
         targets = set(second)
         bare = bool(both) or targets.isdisjoint(described)
+        _warn_of_sides(described, first, targets, bare, where)
         start = _number([*(n for n in described if bare or n not in targets), *first])
         end = _number([*(n for n in described if not bare and n in targets), *second])
     else:
@@ -56,7 +60,7 @@ def read_frames(
     offset = len(start) if bipartite else 0
     pairs = np.stack([_numbers(first, start), _numbers(second, end) + offset], axis=1)
     names = [*start, *end] if bipartite else [*start]
-    told = dict(zip(described, values, strict=True)) if sensitive is not None else None
+    told = dict(zip(described, values, strict=True)) if columns else None
     apart = set(described).isdisjoint(first) and set(described).isdisjoint(second)
     if described and first and apart:
         raise ValueError(
@@ -69,7 +73,7 @@ def read_frames(
         pairs,
         names,
         None if told is None else _look_up(told, [*start], [*end] if bipartite else [], both),
-        _attribute_name(sensitive),
+        " & ".join(columns) or None,
         np.repeat([0, 1], [len(start), len(end)]) if bipartite else None,
     )
 
@@ -81,30 +85,70 @@ def _look_up(
     return [told.get(n) for n in start] + [None if both else told.get(n) for n in end]
 
 
-def _described(
-    nodes: Any, sensitive: str | Sequence[str] | None, where: str
-) -> tuple[list[Hashable], list[object]]:
+def _warn_of_sides(
+    described: list[Hashable], first: list[Hashable], targets: set[Hashable], bare: bool, where: str
+) -> None:
+    """Say which of the described nodes stand on side 0 though they may belong on the other."""
+    sources = set(first)
+    both = [name for name in dict.fromkeys(first) if name in targets]
+    lost = [name for name in described if name not in sources and name in targets]
+    loose = [name for name in described if name not in sources and name not in targets]
+    if both and lost:
+        warnings.warn(
+            f"{where}: {len(both):,} ids are a source and a target at once ({_some(both)}), so "
+            f"nodes is read as describing sources alone; {len(lost):,} ids that are only targets "
+            f"({_some(lost)}) become sources without a link, and no target has a group; "
+            "write ids of the two sides differently",
+            GraphWarning,
+            stacklevel=4,
+        )
+    elif loose and not bare:
+        warnings.warn(
+            f"{where}: {len(loose):,} nodes have no link ({_some(loose)}) and are taken for "
+            "sources; leave them out of nodes if they are targets",
+            GraphWarning,
+            stacklevel=4,
+        )
+
+
+def _some(names: list[Hashable]) -> str:
+    return ", ".join(repr(name) for name in names[:3]) + (" …" if len(names) > 3 else "")
+
+
+def _columns(sensitive: Any, where: str) -> list[str]:
+    """The names of the columns that are crossed, none for None."""
+    if sensitive is None:
+        return []
+    names = list(sensitive) if isinstance(sensitive, (list, tuple)) else [sensitive]
+    if not names:
+        raise ValueError(
+            f"{where}: sensitive names no column, got {sensitive!r}; "
+            "name at least one, or pass None for a graph without groups"
+        )
+    return [str(name) for name in names]
+
+
+def _described(nodes: Any, wanted: list[str], where: str) -> tuple[list[Hashable], list[object]]:
     if nodes is None:
-        if sensitive is not None:
+        if wanted:
             raise ValueError(
-                f"{where}: sensitive={sensitive!r} names a column of nodes, but nodes is None; "
-                "pass the table of nodes too"
+                f"{where}: sensitive={' & '.join(wanted)!r} names a column of nodes, but nodes is "
+                "None; pass the table of nodes too"
             )
         return [], []
     table = _frame(nodes, where, "nodes")
     (column,) = _pick(table.columns, ("node",), where, "nodes")
     ids = _ids(table, column, where, "nodes")
     check_unique(ids, f"{where}: nodes, column {column!r}")
-    wanted = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
+    known = {str(name): name for name in table.columns}
     for name in wanted:
-        if name not in table.columns:
-            hint = nearest(name, list(table.columns))
+        if name not in known:
+            hint = nearest(name, list(known))
             raise ValueError(
-                f"{where}: nodes has no column {name!r}{hint} columns: {', '.join(table.columns)}"
+                f"{where}: nodes has no column {name!r}{hint} columns: {', '.join(known)}"
             )
-    if len(wanted) == 1:
-        return ids, table[wanted[0]].to_list()
-    return ids, list(zip(*(table[name].to_list() for name in wanted), strict=True))
+    values = [table.get_column(known[name]).to_list() for name in wanted]
+    return ids, values[0] if len(wanted) == 1 else list(zip(*values, strict=True))
 
 
 def _frame(table: Any, where: str, which: str) -> Any:
@@ -125,17 +169,18 @@ def _pick(columns: list[str], usual: tuple[str, ...], where: str, which: str) ->
     if len(columns) < len(usual):
         raise ValueError(
             f"{where}: {which} needs columns {', '.join(usual)}, or at least {len(usual)} columns, "
-            f"got {', '.join(columns) or 'none'}"
+            f"got {', '.join(map(str, columns)) or 'none'}"
         )
     return tuple(columns[: len(usual)])
 
 
 def _ids(table: Any, column: str, where: str, which: str) -> list[Hashable]:
-    series = table[column]
-    missing = series.is_null().to_list()
+    series = table.get_column(column)
     ids: list[Hashable] = series.to_list()
-    if any(missing) or (series.dtype.is_float() and any(name != name for name in ids)):  # noqa: PLR0124
-        row = next(i for i, name in enumerate(ids) if missing[i] or name != name)  # noqa: PLR0124
+    if series.dtype.is_integer() and not series.is_null().any():
+        return ids
+    row = next((i for i, name in enumerate(ids) if missing(name)), None)
+    if row is not None:
         raise ValueError(
             f"{where}: {which}, column {column!r}, row {row} holds no id; "
             "fill it in or leave the row out"
@@ -149,12 +194,6 @@ def _number(names: Sequence[Hashable]) -> dict[Hashable, int]:
 
 def _numbers(names: list[Hashable], number: dict[Hashable, int]) -> np.ndarray:
     return np.fromiter(map(number.__getitem__, names), dtype=np.int64, count=len(names))
-
-
-def _attribute_name(sensitive: str | Sequence[str] | None) -> str | None:
-    if sensitive is None or isinstance(sensitive, str):
-        return sensitive
-    return " & ".join(sensitive)
 
 
 def read_networkx(graph: Any, sensitive: str | None, bipartite: bool) -> Source:
@@ -174,6 +213,12 @@ def read_networkx(graph: Any, sensitive: str | None, bipartite: bool) -> Source:
         side = np.array(told, dtype=np.int64)
     values = None
     if sensitive is not None:
+        known = list(dict.fromkeys(str(key) for _, data in graph.nodes(data=True) for key in data))
+        if not isinstance(sensitive, str) or (number and sensitive not in known):
+            raise ValueError(
+                f"{where}: no node has the attribute {sensitive!r}"
+                f"{nearest(str(sensitive), known)} they have: {', '.join(known) or 'none'}"
+            )
         values = [data.get(sensitive) for _, data in graph.nodes(data=True)]
     links = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     mirrored = bool(graph.is_directed() or graph.is_multigraph())
@@ -181,15 +226,17 @@ def read_networkx(graph: Any, sensitive: str | None, bipartite: bool) -> Source:
 
 
 def read_scipy(matrix: Any, group: Any, attribute: str | None, bipartite: bool) -> Source:
-    """A sparse matrix, its nonzeros the links: square, or sources × targets when bipartite."""
+    """A matrix, its nonzeros the links: square, or sources × targets when bipartite."""
+    from scipy.sparse import coo_array
+
     where = "Graph.from_scipy"
-    rows, columns = matrix.shape
+    entries = coo_array(matrix)
+    rows, columns = entries.shape
     if not bipartite and rows != columns:
         raise ValueError(
             f"{where}: an adjacency matrix is square, got {rows} × {columns}; "
             "pass bipartite=True for a matrix of sources × targets"
         )
-    entries = matrix.tocoo()
     there = entries.data != 0
     first, second = entries.row[there].astype(np.int64), entries.col[there].astype(np.int64)
     size, side = rows, None
@@ -219,7 +266,7 @@ def read_pyg(data: Any, sensitive: str | None) -> Source:
         values = plain_values(data[sensitive], where, size, 0)
     side = data["side"].numpy() if "side" in data else None
     names = getattr(data, "node_names", None)
-    attribute = data["attribute"] if "attribute" in data and sensitive == "group" else sensitive
+    attribute = getattr(data, "attribute", None) if sensitive == "group" else sensitive
     links = data.edge_index.cpu().numpy().astype(np.int64).T
     return Source(where, size, links, names, values, attribute, side, mirrored=True)
 

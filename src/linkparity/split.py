@@ -1,14 +1,16 @@
 """Hold out links and non-links for testing, with no test node unseen in training."""
 
 import warnings
-from collections import deque
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
+from numbers import Real
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.checks import whole_number
 from linkparity.draws import random_order
 from linkparity.graph import Graph
 from linkparity.pairs import Pairs, PairSpace, sample_nonlinks, weighted_pairs
@@ -36,7 +38,8 @@ def split_links(graph: Graph, test: float = 0.2, seed: int = 0) -> Split:
 
     A random depth-first forest stays in train, so every node that has a link keeps one and no
     component falls apart. Where the forest needs more than ``1 − test`` of the links, only one
-    train link per node is kept, with a :class:`SplitWarning` that counts what is held out.
+    train link per node is kept, or few more, with a :class:`SplitWarning` that counts what is held
+    out if that is less than asked for.
     Non-links join nodes that have a link, are none in ``graph``, and respect its sides; each
     weighs all such non-links ÷ the sampled ones. The same links and seed give the same split,
     in whatever order the links stand.
@@ -47,7 +50,7 @@ def split_links(graph: Graph, test: float = 0.2, seed: int = 0) -> Split:
     Pairs(6,686 pairs, 3,343 links, weight 732,660)
     """
     wanted = _count(graph, test)
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(whole_number(seed, "split_links: seed"))
     codes = graph.codes
     links = torch.stack([codes // graph.num_nodes, codes % graph.num_nodes], dim=1)
     order = random_order(len(links), generator)
@@ -64,8 +67,8 @@ def split_links(graph: Graph, test: float = 0.2, seed: int = 0) -> Split:
     if space.num_nonlinks < wanted:
         raise ValueError(
             f"split_links: {wanted:,} test links need as many non-links, but only "
-            f"{space.num_nonlinks:,} of {space.size:,} pairs are none; "
-            "the graph is too dense, pass a smaller test"
+            f"{space.num_nonlinks:,} of {space.size:,} pairs are none; the graph is too dense"
+            + (", pass a smaller test" if space.num_nonlinks else " for any test")
         )
     nonlinks = sample_nonlinks(space, wanted, generator)
     train = replace(graph, links=links[~held])
@@ -73,7 +76,7 @@ def split_links(graph: Graph, test: float = 0.2, seed: int = 0) -> Split:
 
 
 def _count(graph: Graph, test: float) -> int:
-    if not 0 < test < 1:
+    if not isinstance(test, Real) or not 0 < test < 1:
         raise ValueError(
             f"split_links: test must lie strictly between 0 and 1, got {test!r}; "
             "0.2 holds out a fifth of the links"
@@ -129,41 +132,49 @@ def _first_met(links: Tensor, num_nodes: int) -> np.ndarray:
 def _cover(links: Tensor, order: Tensor, num_nodes: int) -> Tensor:
     """``(E,)`` bool: few links that together reach every node that has one.
 
-    Match nodes in pairs, those with one free neighbour first (best possible on a forest, and
-    near it on graphs so sparse that this is needed), then reach each node left over.
+    Match nodes in pairs, reach each node left over, and drop matched links both of whose ends are
+    reached so. No link can be spared then, though other choices may be smaller: fewest there are on
+    a forest, and near it on graphs so sparse that this is needed.
     """
-    ends = links.tolist()
-    at: list[list[int]] = [[] for _ in range(num_nodes)]
-    for link in order.tolist():
-        at[ends[link][0]].append(link)
-        at[ends[link][1]].append(link)
-    free = [len(mine) for mine in at]
-    matched = [False] * num_nodes
-    kept = [False] * len(ends)
+    ends = links[order].numpy()
+    node, other = np.concatenate([ends, ends[:, ::-1]]).T
+    by_node = np.argsort(node, kind="stable")
+    start = np.searchsorted(node[by_node], np.arange(num_nodes + 1))
+    mate = _match(ends, other[by_node].tolist(), start.tolist())
+    chosen = mate[ends[:, 0]] == ends[:, 1]
+    left_over = (mate < 0) & (start[1:] > start[:-1])
+    chosen[by_node[start[:-1][left_over]] % len(ends)] = True
+    reached = np.bincount(ends[chosen].reshape(-1), minlength=num_nodes)
+    chosen &= (reached[ends] == 1).any(axis=1)
+    kept = torch.zeros(len(links), dtype=torch.bool)
+    kept[order] = torch.from_numpy(chosen)
+    return kept
 
-    def match(link: int) -> list[int]:
-        """Take ``link`` if both ends are free; the nodes that now have one free neighbour."""
-        if matched[ends[link][0]] or matched[ends[link][1]]:
-            return []
-        kept[link] = True
-        for node in ends[link]:
-            matched[node] = True
-        near = [sum(ends[other]) - node for node in ends[link] for other in at[node]]
-        for node in near:
-            free[node] -= 1
-        return [node for node in near if free[node] == 1 and not matched[node]]
 
-    leaves = deque(node for node in range(num_nodes) if free[node] == 1)
-    for link in order.tolist():
-        while leaves:
-            node = leaves.popleft()
-            for mine in at[node]:
-                leaves.extend(match(mine))
-        leaves.extend(match(link))
-    for node in range(num_nodes):
-        if at[node] and not matched[node]:
-            kept[at[node][0]] = True
-    return torch.tensor(kept)
+def _match(ends: np.ndarray, near: list[int], start: list[int]) -> np.ndarray:
+    """``(n,)`` the node that each is matched with, −1 for none; those with one choice go first.
+
+    Node i has the neighbours ``near[start[i]:start[i + 1]]``.
+    """
+    free = [high - low for low, high in pairwise(start)]
+    mate = [-1] * len(free)
+    forced = [node for node, count in enumerate(free) if count == 1]
+    for link in ends.tolist():
+        while forced or mate[link[0]] == mate[link[1]] == -1:
+            first, second = link
+            if forced:
+                first = forced.pop()
+                if mate[first] >= 0 or not free[first]:
+                    continue
+                around = near[start[first] : start[first + 1]]
+                second = next(node for node in around if mate[node] < 0)
+            mate[first], mate[second] = second, first
+            for end in (first, second):
+                for node in near[start[end] : start[end + 1]]:
+                    free[node] -= 1
+                    if free[node] == 1 and mate[node] < 0:
+                        forced.append(node)
+    return np.array(mate)
 
 
 def _warn_of_cover(graph: Graph, wanted: int, possible: int) -> int:
@@ -173,9 +184,10 @@ def _warn_of_cover(graph: Graph, wanted: int, possible: int) -> int:
             "unseen in training; the graph is too small or too sparse to split"
         )
     held = min(wanted, possible)
+    count = f"{held:,} of the {wanted:,} wanted links are held out"
     warnings.warn(
         f"split_links: a spanning forest needs more than the links left to train on, so only one "
-        f"train link per node is kept; {held:,} of the {wanted:,} wanted links are held out",
+        f"train link per node is kept; {count if held < wanted else 'components may fall apart'}",
         SplitWarning,
         stacklevel=3,
     )

@@ -142,8 +142,12 @@ class PagedSums(RememberedSums):
         super().__init__()
         self.x = x
         self.cells = cells
-        self.mass = cells.mass
-        self.weight = cells.weight if cells.weight is None else cells.weight.to(x.dtype)
+        self.weight, self.unit = None, 1.0
+        if cells.weight is not None:  # in units of the largest, which float32 holds
+            self.unit = float(cells.weight.max())
+            wide = cells.weight.to(torch.promote_types(cells.weight.dtype, x.dtype))
+            self.weight = (wide / self.unit).to(x.dtype)
+        self.mass = cells.mass / self.unit
         self.pages = cells.pages
         self.room = cells.lend(x[: self.pages[0].high], 3)
         self.side = np.ones(len(cells.mass))
@@ -167,7 +171,11 @@ class PagedSums(RememberedSums):
             spread[m] = self._exact_spread(m, tilt[m])
         rest = self.mass - share
         up = self.side > 0
-        sums = Sums(np.where(up, share, rest), np.where(up, rest, share), spread)
+        sums = Sums(
+            self.unit * np.where(up, share, rest),
+            self.unit * np.where(up, rest, share),
+            self.unit * spread,
+        )
         if self.rest is not None:
             for whole, part in zip(sums, self.rest(tilt[self.small]), strict=True):
                 whole[self.small] = part
@@ -190,9 +198,9 @@ class PagedSums(RememberedSums):
                 torch.mul(part, float(factor[m]), out=out)
             log += page.sum(self._weigh(spare.log1p_(), page, spare))
         sums = self(tilt)
-        total = leap * np.where(self.side > 0, sums.yes, sums.no) - log
+        total = leap * np.where(self.side > 0, sums.yes, sums.no) - self.unit * log
         for m in np.flatnonzero(steep & (self.mass > 0)).tolist():
-            total[m] = self._exact_divergence(m, tilt[m])
+            total[m] = self.unit * self._exact_divergence(m, tilt[m])
         if self.rest is not None:
             total[self.small] = self.rest.divergence(tilt[self.small])
         return np.where(tilt == 0, 0.0, total)
@@ -208,6 +216,8 @@ class PagedSums(RememberedSums):
                 if self.side[m] < 0:
                     part.neg_()
             self._weigh(here, page, here)
+        if self.unit != 1:
+            out.mul_(self.unit)
         if self.rest is not None:
             values = self.rest.shift(tilt[self.small]).to(out.dtype)
             for m, part in zip(
@@ -220,7 +230,7 @@ class PagedSums(RememberedSums):
         """``w σ(1 − σ)(x)`` in cell order."""
         slope = torch.sigmoid(self.x)
         slope.mul_(torch.sigmoid(-self.x))
-        return slope if self.weight is None else slope.mul_(self.weight)
+        return slope if self.weight is None else slope.mul_(self.weight).mul_(self.unit)
 
     def _sizes(self) -> list[int]:
         sizes = np.diff(self.cells.start)[self.small]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 import numpy as np
+from torch import Tensor
 
 from linkparity.criteria import Cells, Custom
 from linkparity.registry import nearest
@@ -18,6 +19,8 @@ Target = str | dict[Hashable, float]
 def read_target(target: object, cells: Cells) -> Target:
     """A name, or a number per block of constraints; a sentence for anything else."""
     criterion, blocks = cells.criterion, cells.layout.blocks
+    if isinstance(target, np.ndarray | Tensor):
+        target = target.tolist()
     if isinstance(criterion, Custom) and target != "model":
         raise ValueError(
             f"i_project: a Custom criterion carries its own right side b, got target {target!r}; "
@@ -28,10 +31,11 @@ def read_target(target: object, cells: Cells) -> Target:
     if isinstance(target, Mapping):
         if set(target) != set(blocks):
             raise ValueError(
-                f"i_project: target must have the keys {list(blocks)}, got {list(target)}"
+                f"i_project: target must be one number, or a dict with the keys {list(blocks)} "
+                f"where there are several, got the keys {list(target)}"
             )
         return {key: _check_number(value) for key, value in target.items()}
-    if isinstance(target, Sequence | np.ndarray):
+    if isinstance(target, Sequence):
         if len(target) != len(blocks) or blocks == (None,):
             raise ValueError(
                 f"i_project: target must be one number for criterion {criterion.name!r}, "
@@ -84,7 +88,8 @@ def with_goal(problem: Problem, target: Target, base: Sums, cells: Cells) -> Pro
         return replace(problem, goal=np.log(same @ hit) - np.log(same @ miss))
     if target == "data":
         assert cells.label_mass is not None
-        yes, weight = same @ (problem.matrix @ cells.label_mass), same @ problem.weight
+        linked = problem.matrix @ cells.label_mass[cells.mass > 0]
+        yes, weight = same @ linked, same @ problem.weight
         if (yes <= 0).any() or (yes >= weight).any():
             which = "no link" if (yes <= 0).any() else "only links"
             raise Infeasible(
@@ -101,17 +106,17 @@ def _own_goal(problem: Problem, cells: Cells) -> np.ndarray:
     """The right side of a Custom criterion as means between 0 and 1."""
     right = cells.layout.right
     assert right is not None
-    bare = np.abs(cells.layout.matrix) @ cells.mass == 0
+    bare = cells.layout.weight(cells.mass) == 0
     if (right[bare] != 0).any():
         row = cells.layout.rows[int(np.flatnonzero(bare & (right != 0))[0])]
         raise Infeasible(f"i_project: {row} has no pair under it and a right side that is not 0")
-    yes = right[~bare] + np.maximum(-problem.matrix, 0) @ cells.mass
+    yes = right[~bare] + np.maximum(-problem.matrix, 0) @ problem.mass
     no = problem.weight - yes
     outside = (yes <= 0) | (no <= 0)
     if outside.any():
         worst = int(np.flatnonzero(outside)[0])
-        low = -np.maximum(-problem.matrix[worst], 0) @ cells.mass
-        high = np.maximum(problem.matrix[worst], 0) @ cells.mass
+        low = -np.maximum(-problem.matrix[worst], 0) @ problem.mass
+        high = np.maximum(problem.matrix[worst], 0) @ problem.mass
         raise Infeasible(
             f"i_project: {problem.rows[worst]} must have a right side strictly between {low:g} "
             f"and {high:g}, the sums at probabilities of 0 and 1, got {right[~bare][worst]:g}"

@@ -19,9 +19,10 @@ class AccuracyEquality(Criterion):
     def layout(self, groups: GroupCells) -> Layout:
         """One row per group pair over its two cells, of opposite signs."""
         names, key = by_label(groups)
-        own = np.eye(len(groups))
-        matrix = self.sign * np.hstack([-own, own])
-        return Layout(names, key, matrix, groups.names, np.zeros(len(groups), dtype=np.int64))
+        row = np.tile(np.arange(len(groups)), 2)
+        value = self.sign * np.repeat([-1.0, 1.0], len(groups))
+        block = np.zeros(len(groups), dtype=np.int64)
+        return Layout(names, key, np.arange(len(names)), row, value, groups.names, block)
 
     def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
         """The group cell, shifted for links."""

@@ -1,8 +1,9 @@
 """Cells: which pairs a criterion treats alike, sorted once and used for any logits."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 from linkparity.arrays import tensor
 from linkparity.criteria.criterion import Criterion, Layout
 from linkparity.criteria.custom import Custom
-from linkparity.criteria.groups import NONE, GroupCells, check_groups, code_groups, cross
+from linkparity.criteria.groups import NONE, GroupCells, check_groups, code_groups, cross_groups
 from linkparity.criteria.pages import Page, split_pages
 from linkparity.criteria.table import CRITERIA
 
@@ -65,7 +66,7 @@ class Cells:
             directed: tell (0, 1) from (1, 0).
             combine: with several attributes, ``"cross"`` or ``"each"``.
         """
-        chosen = CRITERIA[criterion] if isinstance(criterion, str) else criterion
+        chosen = find_criterion(criterion)
         parts = _parts(groups, chosen, directed, combine)
         first = next(iter(parts.values())).groups
         count, device = len(first), first.device
@@ -75,6 +76,8 @@ class Cells:
         start = np.concatenate([[0], np.cumsum(sizes)])
         order = _sort(code, start)
         sorted_weight = weights if weights is None or order is None else weights[order]
+        if sorted_weight is weights and weights is not None:
+            sorted_weight = weights.clone()
         cells = cls(chosen, layout, code, order, start, sorted_weight, sizes.astype(float), None)
         if sorted_weight is not None:
             cells = replace(cells, mass=cells.sum(sorted_weight))
@@ -95,13 +98,13 @@ class Cells:
         layout = self.layout
         names, mass = layout.names, self.mass
         if layout.overlapping:
-            names, mass = layout.rows, np.abs(layout.matrix) @ self.mass
+            names, mass = layout.rows, layout.weight(self.mass)
         return tuple(name for name, weight in zip(names, mass, strict=True) if weight == 0)
 
     @property
     def total(self) -> float:
         """Total weight of the constrained pairs."""
-        return float(self.mass.sum())
+        return float(self.mass[self.layout.constrained].sum())
 
     @cached_property
     def pages(self) -> list[Page]:
@@ -124,14 +127,22 @@ class Cells:
 
     def lend(self, like: Tensor, count: int) -> Tensor:
         """``(count, len(like))`` of working memory: what was given back, where that fits."""
-        room = self.pool.pop() if self.pool else None
+        try:
+            room = self.pool.pop()
+        except IndexError:
+            room = None
         if room is not None and room.shape == (count, len(like)) and room.dtype == like.dtype:
             return room
-        return torch.empty((count, len(like)), dtype=like.dtype, device=like.device)
+        with torch.inference_mode(False):
+            return torch.empty((count, len(like)), dtype=like.dtype, device=like.device)
 
     def give_back(self, room: Tensor) -> None:
         """Keep working memory for the next projection of these cells."""
         self.pool[:] = [room]
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: value for name, value in self.__dict__.items() if name != "pages"}
+        return kept | {"pool": []}
 
     def sum(self, values: Tensor) -> np.ndarray:
         """``(M,)`` float64 sums of values that stand in the sorted order."""
@@ -139,9 +150,35 @@ class Cells:
         return np.array([float(values[a:b].sum(dtype=torch.float64)) for a, b in bounds])
 
 
+def find_criterion(criterion: object) -> Criterion:
+    """A criterion by its name, or itself."""
+    if isinstance(criterion, Criterion):
+        return criterion
+    if not isinstance(criterion, str):
+        raise ValueError(
+            f"criterion must be a name ({', '.join(CRITERIA)}) or a Criterion, got {criterion!r}"
+        )
+    return CRITERIA[criterion]
+
+
+def check_prepared(where: str, cells: Cells, criterion: object, *others: object) -> None:
+    """Raise if anything that prepared cells already hold is given once more."""
+    if any(other is not None and other is not False for other in others):
+        raise ValueError(
+            f"{where}: give either cells, or groups, labels, weight, directed and combine; not both"
+        )
+    if criterion is not None and find_criterion(criterion).name != cells.criterion.name:
+        raise ValueError(
+            f"{where}: cells were prepared for {cells.criterion.name!r}, not for "
+            f"{find_criterion(criterion).name!r}; prepare them for the same criterion"
+        )
+
+
 def _parts(
     groups: object, criterion: Criterion, directed: bool, combine: str | None
-) -> dict[str, GroupCells]:
+) -> dict[Hashable, GroupCells]:
+    if combine not in (None, "cross", "each"):
+        raise ValueError(f"Cells: combine must be 'cross' or 'each', got {combine!r}")
     if isinstance(criterion, Custom):
         return {"": code_groups(criterion.cells)}
     if groups is None:
@@ -149,16 +186,17 @@ def _parts(
     if not isinstance(groups, Mapping):
         return {"": code_groups(groups, directed)}
     if not groups:
-        raise ValueError("groups must name at least one attribute, got an empty dict")
-    checked = {str(name): check_groups(group) for name, group in groups.items()}
+        raise ValueError("Cells: groups must name at least one attribute, got an empty dict")
+    checked = {name: check_groups(group) for name, group in groups.items()}
     if len({tuple(group.shape) for group in checked.values()}) > 1:
         shapes = ", ".join(f"{n} {tuple(g.shape)}" for n, g in checked.items())
-        raise ValueError(f"groups of all attributes must have one shape, got {shapes}")
+        raise ValueError(f"Cells: groups of all attributes must have one shape, got {shapes}")
     if len(checked) == 1 or combine == "cross":
-        return {"": code_groups(cross(checked), directed)}
+        return {"": cross_groups(list(checked.values()), directed)}
     if combine != "each":
         raise ValueError(
-            f"combine must be 'cross' or 'each' with {len(checked)} attributes, got {combine!r}; "
+            f"Cells: combine must be 'cross' or 'each' with {len(checked)} attributes, got "
+            f"{combine!r}; "
             "'cross' makes one group per combination, 'each' constrains every attribute on its own"
         )
     return {name: code_groups(group, directed) for name, group in checked.items()}
@@ -173,12 +211,15 @@ def _check_labels(
         return None
     label = tensor(labels).to(device)
     if label.shape != (count,):
-        raise ValueError(f"labels must have the shape ({count},), got {tuple(label.shape)}")
+        raise ValueError(
+            f"Cells: labels must have the shape ({count},), got {tuple(label.shape)}; "
+            "give one per pair"
+        )
     wrong = (label != 0) & (label != 1)
     if wrong.any():
         where = int(wrong.nonzero()[0])
         raise ValueError(
-            f"labels must be 0 or 1, got {label[where].item():g} at position {where}; "
+            f"Cells: labels must be 0 or 1, got {label[where].item():g} at position {where}; "
             "use 1 for a link and 0 for a pair without one"
         )
     return label
@@ -189,30 +230,35 @@ def _check_weight(weight: object, count: int, device: torch.device) -> Tensor | 
         return None
     weights = tensor(weight).to(device)
     if not weights.is_floating_point():
-        weights = weights.to(torch.get_default_dtype())
+        weights = weights.double()
     if weights.shape != (count,):
-        raise ValueError(f"weight must have the shape ({count},), got {tuple(weights.shape)}")
+        raise ValueError(
+            f"Cells: weight must have the shape ({count},), got {tuple(weights.shape)}; "
+            "give one per pair"
+        )
     good = (weights >= 0) & (weights < torch.inf)
     if not good.all():
         where = int((~good).nonzero()[0])
         raise ValueError(
-            f"weight must be finite and not negative, got {weights[where].item():g} "
+            f"Cells: weight must be finite and not negative, got {weights[where].item():g} "
             f"at position {where}; use 0 to leave a pair out"
         )
+    if not torch.isfinite(weights.double().sum()):
+        raise ValueError("Cells: weights add up to more than float64 holds; scale them down")
     return weights.detach()
 
 
 def _assign(
-    parts: dict[str, GroupCells], criterion: Criterion, label: Tensor | None, count: int
+    parts: dict[Hashable, GroupCells], criterion: Criterion, label: Tensor | None, count: int
 ) -> tuple[Layout, Tensor, np.ndarray]:
     """Layout, cell of each pair and number of pairs per cell, in chunks of pairs."""
     layouts = [criterion.layout(groups) for groups in parts.values()]
     radix = [len(layout.names) + 1 for layout in layouts]
     several = len(layouts) > 1
-    size = int(np.prod(radix)) if several else radix[0] - 1
     device = next(iter(parts.values())).groups.device
-    code = torch.empty(count, dtype=_smallest(size), device=device)
-    sizes = torch.zeros(size + 1, dtype=torch.int64, device=device)
+    narrow = torch.int64 if several else _smallest(radix[0])
+    code = torch.empty(count, dtype=narrow, device=device)
+    sizes = torch.zeros(1 if several else radix[0], dtype=torch.int64, device=device)
     for low in range(0, count, CHUNK):
         part = slice(low, low + CHUNK)
         known = torch.zeros(()) if label is None else label[part].long()
@@ -220,53 +266,61 @@ def _assign(
         for groups, base in zip(parts.values(), radix, strict=True):
             joint = joint * base + criterion.assign(groups.code_of(part), known, groups) + 1
         code[part] = joint - 1
-        sizes += torch.bincount(joint, minlength=size + 1)
-    counts = sizes[1:].cpu().numpy()
+        if not several:
+            sizes += torch.bincount(joint, minlength=len(sizes))
     if not several:
-        return layouts[0], code, counts
-    return _overlap(list(parts), layouts, code, counts)
+        return layouts[0], code, sizes[1:].cpu().numpy()
+    return _overlap(list(parts), layouts, code, radix)
 
 
 def _overlap(
-    names: list[str], layouts: list[Layout], code: Tensor, counts: np.ndarray
+    names: list[Hashable], layouts: list[Layout], code: Tensor, radix: list[int]
 ) -> tuple[Layout, Tensor, np.ndarray]:
     """Several layouts at once: a cell per combination that occurs, the rows of every layout."""
-    used = np.flatnonzero(counts)
-    number = np.full(len(counts) + 1, NONE)
-    number[used] = np.arange(len(used))
-    table = torch.as_tensor(number, dtype=code.dtype, device=code.device)
-    for low in range(0, len(code), CHUNK):
-        part = slice(low, low + CHUNK)
-        code[part] = table[code[part].long()]
-    digits = np.array(np.unravel_index(used + 1, [len(layout.names) + 1 for layout in layouts])) - 1
-    matrix = [
-        np.hstack([layout.matrix, np.zeros((len(layout.matrix), 1))])[:, digit]
-        for layout, digit in zip(layouts, digits, strict=True)
-    ]
+    found, place, counts = torch.unique(code, return_inverse=True, return_counts=True)
+    unconstrained = int(len(found) > 0 and found[0] == NONE)
+    place = (place - unconstrained).to(_smallest(len(found) + 1))
+    used = found[unconstrained:].cpu().numpy()
+    digits = np.array(np.unravel_index(used + 1, radix)) - 1
+    entries = [_entries(layout, digit) for layout, digit in zip(layouts, digits, strict=True)]
+    above = np.cumsum([0] + [len(layout.rows) for layout in layouts])
+    targets = np.cumsum([0] + [len(layout.blocks) for layout in layouts])
     single = all(layout.blocks == (None,) for layout in layouts)
-    blocks = tuple(
-        name if single else (name, block)
-        for name, layout in zip(names, layouts, strict=True)
-        for block in layout.blocks
-    )
-    shift = np.cumsum([0] + [len(layout.blocks) for layout in layouts])
     joint = Layout(
         names=tuple(_joint_name(names, layouts, digit) for digit in digits.T),
         key=_joint_key(layouts, digits),
-        matrix=np.vstack(matrix),
+        cell=np.concatenate([cell for cell, _, _ in entries]),
+        row=np.concatenate([row + k for (_, row, _), k in zip(entries, above, strict=False)]),
+        value=np.concatenate([value for _, _, value in entries]),
         rows=tuple(
             f"{n}: {r}" for n, layout in zip(names, layouts, strict=True) for r in layout.rows
         ),
         block=np.concatenate(
-            [layout.block + k for layout, k in zip(layouts, shift[:-1], strict=True)]
+            [layout.block + k for layout, k in zip(layouts, targets, strict=False)]
         ),
-        blocks=blocks,
+        blocks=tuple(
+            name if single else (name, block)
+            for name, layout in zip(names, layouts, strict=True)
+            for block in layout.blocks
+        ),
         overlapping=True,
     )
-    return joint, code, counts[used]
+    return joint, place, counts[unconstrained:].cpu().numpy()
 
 
-def _joint_name(names: list[str], layouts: list[Layout], digit: np.ndarray) -> str:
+def _entries(layout: Layout, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cell, row and value of one attribute's constraints, its cells replaced by combinations."""
+    order = np.argsort(layout.cell, kind="stable")
+    cell = layout.cell[order]
+    low, high = np.searchsorted(cell, digit), np.searchsorted(cell, digit, side="right")
+    sizes = np.where(digit == NONE, 0, high - low)
+    combination = np.repeat(np.arange(len(digit)), sizes)
+    inside = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    place = order[np.repeat(low, sizes) + inside]
+    return combination, layout.row[place], layout.value[place]
+
+
+def _joint_name(names: list[Hashable], layouts: list[Layout], digit: np.ndarray) -> str:
     return ", ".join(
         f"{name} {layout.names[d] if d != NONE else 'none'}"
         for name, layout, d in zip(names, layouts, digit, strict=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -22,7 +23,9 @@ class Layout:
     Attributes:
         names: M names of cells.
         key: ``(M, K)`` integers that tell a cell from any other, also in another batch.
-        matrix: ``(C, M)``, the A above.
+        cell: ``(N,)`` the cell of each of the N numbers of A that are not 0.
+        row: ``(N,)`` its constraint.
+        value: ``(N,)`` its value.
         rows: C names of constraints.
         block: ``(C,)`` which target a constraint has.
         blocks: a key per target; one ``None`` where there is a single target.
@@ -32,12 +35,39 @@ class Layout:
 
     names: tuple[str, ...]
     key: np.ndarray
-    matrix: np.ndarray
+    cell: np.ndarray
+    row: np.ndarray
+    value: np.ndarray
     rows: tuple[str, ...]
     block: np.ndarray
     blocks: tuple[Hashable, ...] = (None,)
     overlapping: bool = False
     right: np.ndarray | None = None
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """``(C, M)`` the A above."""
+        return self.part(np.arange(len(self.rows)), np.arange(len(self.names)))
+
+    def part(self, rows: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """The A above for some constraints and some cells, in ascending order."""
+        inside = np.isin(self.row, rows) & np.isin(self.cell, cells)
+        found = np.zeros((len(rows), len(cells)))
+        row = np.searchsorted(rows, self.row[inside])
+        found[row, np.searchsorted(cells, self.cell[inside])] = self.value[inside]
+        return found
+
+    def weight(self, mass: np.ndarray) -> np.ndarray:
+        """``(C,)`` weight under each constraint, from that of each cell."""
+        heavy = np.abs(self.value) * mass[self.cell]
+        return np.bincount(self.row, weights=heavy, minlength=len(self.rows))
+
+    @property
+    def constrained(self) -> np.ndarray:
+        """``(M,)`` whether any constraint is about the cell."""
+        found = np.zeros(len(self.names), dtype=bool)
+        found[self.cell] = True
+        return found
 
 
 class Criterion:
@@ -58,10 +88,13 @@ class Criterion:
         raise NotImplementedError
 
 
-def one_mean_per_cell(names: tuple[str, ...], key: np.ndarray) -> Layout:
-    """Every cell is a constraint of its own, all with the same target."""
-    count = len(names)
-    return Layout(names, key, np.eye(count), names, np.zeros(count, dtype=np.int64))
+def one_mean_per_cell(
+    names: tuple[str, ...], key: np.ndarray, block: np.ndarray | None = None, **more: Any
+) -> Layout:
+    """Every cell is a constraint of its own, all with the same target unless ``block`` tells."""
+    every = np.arange(len(names))
+    ones, zeros = np.ones(len(names)), np.zeros(len(names), dtype=np.int64)
+    return Layout(names, key, every, every, ones, names, zeros if block is None else block, **more)
 
 
 def by_label(groups: GroupCells) -> tuple[tuple[str, ...], np.ndarray]:

@@ -22,7 +22,7 @@ class Custom(Criterion):
     name = "custom"
 
     def __init__(self, cells: object, A: object, b: object) -> None:
-        self.cells = tensor(cells)
+        self.cells = tensor(cells).clone()
         self.matrix = np.asarray(A, dtype=np.float64)
         self.right = np.asarray(b, dtype=np.float64)
         if self.matrix.ndim != 2 or self.right.shape != self.matrix.shape[:1]:
@@ -30,6 +30,8 @@ class Custom(Criterion):
                 f"Custom: A must be (C, M) and b (C,), got {self.matrix.shape} and "
                 f"{self.right.shape}; give one row of A and one number in b per constraint"
             )
+        if not self.matrix.size:
+            raise ValueError("Custom: A has no rows or no columns; give at least one constraint")
         if not (np.isfinite(self.matrix).all() and np.isfinite(self.right).all()):
             raise ValueError("Custom: A and b must be finite; replace NaN and infinite entries")
         if self.cells.ndim != 1 or self.cells.is_floating_point():
@@ -47,12 +49,14 @@ class Custom(Criterion):
     def layout(self, groups: GroupCells) -> Layout:
         """The user's matrix; every row has its own target."""
         constraints, count = self.matrix.shape
-        rows = tuple(f"row {c}" for c in range(constraints))
+        row, cell = np.nonzero(self.matrix)
         return Layout(
             names=tuple(str(m) for m in range(count)),
             key=np.arange(count)[:, None],
-            matrix=self.matrix,
-            rows=rows,
+            cell=cell,
+            row=row,
+            value=self.matrix[row, cell],
+            rows=tuple(f"row {c}" for c in range(constraints)),
             block=np.arange(constraints),
             blocks=tuple(range(constraints)),
             right=self.right,

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.criteria.criterion import Criterion, Layout, by_label
+from linkparity.criteria.criterion import Criterion, Layout, by_label, one_mean_per_cell
 from linkparity.criteria.groups import NONE, GroupCells
 
 
@@ -18,7 +18,7 @@ class EqualizedOdds(Criterion):
         """One mean per label and group pair; the target is shared within a label."""
         names, key = by_label(groups)
         block = np.repeat([0, 1], len(groups))
-        return Layout(names, key, np.eye(len(names)), names, block, blocks=(0, 1))
+        return one_mean_per_cell(names, key, block, blocks=(0, 1))
 
     def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
         """The group cell, shifted for links."""

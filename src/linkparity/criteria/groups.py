@@ -1,6 +1,6 @@
 """Groups of nodes → one number per pair: which unordered pair of groups it joins."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -9,6 +9,7 @@ from torch import Tensor
 from linkparity.arrays import tensor
 
 NONE = -1
+LARGEST = 2000  # groups, of which every two make a cell
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,11 @@ def code_groups(groups: object, directed: bool = False) -> GroupCells:
     """
     group = check_groups(groups)
     size = int(group.max()) + 1 if group.numel() else 0
+    if group.ndim == 2 and size > LARGEST:
+        raise ValueError(
+            f"groups must be numbered below {LARGEST:,}, got {size - 1:,}: their pairs would be "
+            f"{size * (size + 1) // 2:,} cells; number the groups 0, 1, 2 …"
+        )
     if group.ndim == 1:
         key = np.arange(size)[:, None]
         return GroupCells(key, tuple(str(g) for g in range(size)), group, size, directed)
@@ -84,39 +90,50 @@ def code_groups(groups: object, directed: bool = False) -> GroupCells:
 def check_groups(groups: object) -> Tensor:
     """``groups`` as an integer tensor ``(P,)`` or ``(P, 2)`` of numbers ≥ −1, or a sentence."""
     group = tensor(groups)
+    if group.dtype in (torch.uint16, torch.uint32, torch.uint64):
+        group = group.long()
     if group.is_floating_point() or group.is_complex():
         raise ValueError(
-            f"groups must be integers (−1 for none), got {group.dtype}; number the groups 0, 1, 2 …"
+            f"Cells: groups must be integers (−1 for none), got {group.dtype}; "
+            "number the groups 0, 1, 2 …"
         )
     if group.ndim not in (1, 2) or (group.ndim == 2 and group.shape[1] != 2):
         raise ValueError(
-            f"groups must have the shape (P,) or (P, 2), got {tuple(group.shape)}; "
+            f"Cells: groups must have the shape (P,) or (P, 2), got {tuple(group.shape)}; "
             "give one group per instance, or the two groups of each pair"
         )
     if group.numel() and int(group.min()) < NONE:
         raise ValueError(
-            f"groups must be −1 (none) or 0, 1, 2 …, got {int(group.min())}; "
+            f"Cells: groups must be −1 (none) or 0, 1, 2 …, got {int(group.min())}; "
             "use −1 for a node without a group"
         )
     return group
 
 
-def cross(attributes: dict[str, Tensor]) -> Tensor:
-    """One group per combination of several attributes' groups; −1 where any of them is −1.
+def cross_groups(attributes: list[Tensor], directed: bool = False) -> GroupCells:
+    """Cells of the combinations of several attributes' groups; −1 where any of them is −1.
 
-    >>> cross({"sex": torch.tensor([0, 1, -1]), "age": torch.tensor([2, 0, 1])})
-    tensor([ 2,  3, -1])
+    Keys and names hold the groups of every attribute, so that a combination is known again in a
+    batch with other groups.
+
+    >>> cross_groups([torch.tensor([0, 1, -1]), torch.tensor([2, 0, 1])]).names[:4]
+    ('0+0', '0+1', '0+2', '1+0')
     """
-    crossed = None
-    for group in attributes.values():
-        size = int(group.max()) + 1 if group.numel() else 0
-        if crossed is None:
-            crossed = group.long()
-        else:
-            none = (crossed == NONE) | (group == NONE)
-            crossed = torch.where(none, NONE, crossed * size + group.long())
-    assert crossed is not None
-    return crossed
+    sizes = [int(group.max()) + 1 if group.numel() else 0 for group in attributes]
+    crossed = attributes[0].long()
+    for group, size in zip(attributes[1:], sizes[1:], strict=True):
+        none = (crossed == NONE) | (group == NONE)
+        crossed = torch.where(none, NONE, crossed * size + group.long())
+    cells = code_groups(crossed, directed)
+    if len(attributes) == 1:
+        return cells
+    digits = np.stack(np.unravel_index(np.maximum(cells.key, 0), sizes), axis=-1)
+    digits = np.where(cells.key[..., None] == NONE, NONE, digits)
+    names = tuple(
+        "-".join("+".join(map(str, end)) for end in ends if end[0] != NONE)
+        for ends in digits.tolist()
+    )
+    return replace(cells, key=digits.reshape(len(cells), -1), names=names)
 
 
 def _ends(group: Tensor) -> tuple[bool, bool]:

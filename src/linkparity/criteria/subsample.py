@@ -14,8 +14,11 @@ def subsample(cells: Cells, size: int, generator: torch.Generator | None = None)
     Each cell gives its share, one pair from each of as many equal stretches of its pairs, and the
     pairs drawn weigh together what the cell weighs, so that no group is missed.
     """
-    if size < 1:
-        raise ValueError(f"sample_size must be at least 1, got {size}; None uses every pair")
+    if not isinstance(size, int) or size < 1:
+        raise ValueError(f"sample_size must be at least 1, got {size!r}; None uses every pair")
+    if generator is None:
+        generator = torch.Generator().manual_seed(0)
+    cells = _without_weightless(cells)
     sizes = np.diff(cells.start)
     share = size / max(int(sizes.sum()), 1)
     take = np.minimum(sizes, np.maximum(np.ceil(sizes * share), 1)).astype(np.int64)
@@ -32,10 +35,19 @@ def subsample(cells: Cells, size: int, generator: torch.Generator | None = None)
     if cells.weight is not None:
         drawn = cells.weight[place].double()
     total = torch.zeros(len(take), dtype=torch.float64, device=device).index_add_(0, cell, drawn)
-    light = (total == 0)[cell]
-    drawn = torch.where(light, 1.0, drawn)
-    total = torch.where(total == 0, count.double(), total)
     mass = torch.as_tensor(cells.mass, device=device)
     weight = drawn * (mass / torch.where(total == 0, 1.0, total))[cell]
     order = place if cells.order is None else cells.order[place]
     return replace(cells, order=order, start=new_start, weight=weight)
+
+
+def _without_weightless(cells: Cells) -> Cells:
+    """The same cells less the pairs of weight 0, which are not to be drawn."""
+    if cells.weight is None or bool((cells.weight > 0).all()):
+        return cells
+    heavy = cells.weight > 0
+    sizes = cells.sum(heavy.double()).astype(np.int64)
+    places = torch.arange(len(heavy), device=heavy.device)
+    order = (places if cells.order is None else cells.order)[heavy]
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    return replace(cells, order=order, start=start, weight=cells.weight[heavy])

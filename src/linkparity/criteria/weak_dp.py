@@ -21,7 +21,7 @@ class WeakParity(Criterion):
                 "weak-dp: groups must have the shape (P, 2), got one group per instance; "
                 "within and between need the groups of both ends"
             )
-        if len(groups) and (groups.key[:, 1] == NONE).all():
+        if len(groups) and (groups.key[:, -1] == NONE).all():
             raise ValueError(
                 "weak-dp: every pair has a group at one end only; "
                 "within and between need two groups, use criterion 'dp' for such a graph"
@@ -30,7 +30,7 @@ class WeakParity(Criterion):
 
     def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
         """0 within, 1 between."""
-        first, second = groups.key.T
-        kind = np.where(second == NONE, NONE, first != second)
+        first, second = np.split(groups.key, 2, axis=1)
+        kind = np.where(second[:, 0] == NONE, NONE, (first != second).any(axis=1))
         table = torch.as_tensor(np.append(kind, NONE), device=code.device)
         return table[code]

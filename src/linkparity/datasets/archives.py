@@ -5,7 +5,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeVar
 
 Entry = TypeVar("Entry", zipfile.ZipInfo, tarfile.TarInfo)
@@ -69,7 +69,7 @@ def _pick(found: dict[str, Entry], path: Path, folder: str, name: str) -> Entry:
 
 def _check_entry(name: str, plain: bool, size: int, path: Path) -> None:
     parts = PurePosixPath(name.replace("\\", "/"))
-    if parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[:1]:
+    if parts.is_absolute() or ".." in parts.parts or PureWindowsPath(name).drive:
         raise DataError(
             f"load: {path} holds an entry {name!r} that leaves its folder; delete the archive"
         )

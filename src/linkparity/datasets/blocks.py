@@ -49,19 +49,30 @@ class BlockTruth:
 
     def means(self) -> Tensor:
         """``(S, S)`` mean true probability over all pairs of two groups, nan where no pair is."""
+        return self._means(0)
+
+    def link_means(self) -> Tensor:
+        """``(S, S)`` the same over links, to be expected: each pair counts as often as it links."""
+        return self._means(1)
+
+    def _means(self, power: int) -> Tensor:
         mean = torch.full(self.rate.shape, torch.nan, dtype=torch.float64)
         for g, h, pairs, product in _blocks(self.strength, self.group, len(self.rate)):
-            if float(pairs.sum()):
-                linked = (pairs * -torch.expm1(-product * self.rate[g, h])).sum()
-                mean[g, h] = mean[h, g] = linked / pairs.sum()
+            prob = -torch.expm1(-product * self.rate[g, h])
+            weight = pairs * prob**power
+            if float(weight.sum()):
+                mean[g, h] = mean[h, g] = (weight * prob).sum() / weight.sum()
         return mean
 
     @property
     def dp(self) -> float:
-        """Largest difference between two group pairs' mean true probabilities."""
-        mean = self.means()
-        mean = mean[~mean.isnan()]
-        return float(mean.max() - mean.min())
+        """Largest difference between two group pairs' mean true probabilities; nan if only one."""
+        return _gap(self.means())
+
+    @property
+    def eo(self) -> float:
+        """The same over links, to be expected; ``rdp`` has no such short sum and is not given."""
+        return _gap(self.link_means())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,10 +123,12 @@ def block_model(
 
 
 def _check(sizes: Sequence[int], degree: float, homophily: float, spread: float) -> None:
-    if len(sizes) == 0 or min(sizes) < 1 or sum(sizes) < 2:
+    counts = np.array(sizes)
+    whole = counts.ndim == 1 and counts.dtype.kind in "iu"
+    if not whole or counts.min() < 1 or counts.sum() < 2:
         raise ValueError(
-            f"block_model: sizes must be positive and sum to at least 2, got {tuple(sizes)}; "
-            "for example (400, 300, 300)"
+            "block_model: sizes must be one positive number per group and sum to at least 2, "
+            f"got {sizes!r}; for example (400, 300, 300)"
         )
     if not (degree > 0 and np.isfinite(degree)):
         raise ValueError(f"block_model: degree must be positive and finite, got {degree!r}")
@@ -126,6 +139,12 @@ def _check(sizes: Sequence[int], degree: float, homophily: float, spread: float)
         )
     if not (spread >= 0 and np.isfinite(spread)):
         raise ValueError(f"block_model: spread must be finite and 0 or more, got {spread!r}")
+
+
+def _gap(mean: Tensor) -> float:
+    upper = mean[tuple(torch.triu_indices(*mean.shape))]
+    known = upper[~upper.isnan()]
+    return float(known.max() - known.min()) if len(known) > 1 else float("nan")
 
 
 def _strengths(count: int, spread: float) -> np.ndarray:

@@ -1,7 +1,10 @@
 """Files of data sets: found where they lie, or downloaded whole or not at all."""
 
 import hashlib
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from os import PathLike
@@ -71,13 +74,23 @@ def read_files(archive: Archive, data: str | PathLike[str] | None = None) -> dic
     """The needed files, each checked by its sha256; downloads the archive if it lies nowhere."""
     place = find(archive, data) or download(archive, data_directory(data) / archive.folder)
     if place.is_dir():
-        contents = {name: (place / name).read_bytes() for name in archive.manifest}
+        contents = {name: _read(place / name) for name in archive.manifest}
     else:
-        _check(place.read_bytes(), archive.sha256, place, archive)
+        _check(_read(place), archive.sha256, place, archive)
         contents = read_archive(place, archive.folder, archive.manifest)
     for name, digest in archive.manifest.items():
         _check(contents[name], digest, place / name, archive)
     return contents
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"load: cannot read {path} ({error.strerror or error}); make it readable, or delete it "
+            "and load again"
+        ) from None
 
 
 def _check(content: bytes, digest: str, path: Path, archive: Archive) -> None:
@@ -96,7 +109,7 @@ def download(archive: Archive, folder: Path) -> Path:
 
     advice = f"put {archive.name} from {archive.url} into {folder}"
     try:
-        with Bar(archive.name) as bar:
+        with Bar(archive.name) as bar, _quiet(pooch.get_logger()):
             got = pooch.retrieve(
                 archive.url,
                 f"sha256:{archive.sha256}",
@@ -106,22 +119,37 @@ def download(archive: Archive, folder: Path) -> Path:
             )
     except requests.exceptions.RequestException as error:
         kind = type(error).__name__
-        raise DataError(f"load: could not download {archive.name} ({kind}); {advice}") from error
-    except ValueError as error:  # how pooch says that the sha256 differs
+        raise DataError(f"load: could not download {archive.name} ({kind}); {advice}") from None
+    except ValueError:  # how pooch says that the sha256 differs
         raise DataError(
             f"load: what {archive.url} sent is not the published file (its sha256 differs) and was "
             f"thrown away; try again, or {advice}"
-        ) from error
-    except OSError as error:
+        ) from None
+    except OSError as error:  # pooch rewrites a PermissionError as a paragraph of its own
+        why = error.strerror or "permission denied"
         raise DataError(
-            f"load: cannot write to {folder} ({error.strerror or error}); set {VARIABLE} to a "
+            f"load: cannot write to {folder} ({why}); set {VARIABLE} to a "
             f"directory that can be written, or {advice}"
-        ) from error
+        ) from None
     return Path(got)
 
 
+@contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """No messages below a warning: the bar and the errors say all there is to say."""
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
 class Bar:
-    """A progress bar on stderr, with the four methods that pooch calls."""
+    """A progress bar on stderr, shown once there is something to download.
+
+    It has the four methods that pooch calls, and the attribute that it sets.
+    """
 
     def __init__(self, name: str) -> None:
         from rich.console import Console
@@ -132,7 +160,6 @@ class Bar:
         self._task = self._progress.add_task(name, total=None)
 
     def __enter__(self) -> Self:
-        self._progress.start()
         return self
 
     def __exit__(
@@ -141,10 +168,12 @@ class Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._progress.stop()
+        if self._progress.live.is_started:
+            self._progress.stop()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "total":
+            self._progress.start()
             self._progress.update(self._task, total=value or None)
         else:
             super().__setattr__(name, value)

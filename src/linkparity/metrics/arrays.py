@@ -2,7 +2,8 @@
 
 import numpy as np
 import torch
-from scipy.special import expit, logit
+
+from linkparity.arrays import expit, logit
 
 
 def check_scores(
@@ -35,16 +36,16 @@ def check_scores(
     return logit(score), score, score
 
 
-def check_labels(where: str, labels: object, size: int) -> np.ndarray | None:
+def check_labels(where: str, labels: object, size: int, name: str = "labels") -> np.ndarray | None:
     """``labels`` as 0.0 and 1.0, or None."""
     if labels is None:
         return None
     label = np.array(plain(labels), dtype=np.float64)
-    check_length(where, "labels", label, size)
+    check_length(where, name, label, size)
     wrong = (label != 0) & (label != 1)
     if wrong.any():
         raise ValueError(
-            f"{where}: labels must be 0 or 1, got {label[wrong.argmax()]:g} at row "
+            f"{where}: {name} must be 0 or 1, got {label[wrong.argmax()]:g} at row "
             f"{int(wrong.argmax())}; 1 is a link, 0 a non-link"
         )
     return label
@@ -77,6 +78,9 @@ def plain(values: object) -> object:
     """Tensors leave their graph and device; everything else stays as it is.
 
     What comes out is copied before use: arrays may be read-only or turned around, and torch takes
-    neither.
+    neither. Nor has numpy bfloat16, so floats come as float64.
     """
-    return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
+    if not isinstance(values, torch.Tensor):
+        return values
+    values = values.detach().cpu()
+    return (values.double() if values.is_floating_point() else values).numpy()

@@ -5,6 +5,7 @@ import numpy as np
 RESAMPLES = 1000
 BLOCK = 4096
 EXACT = 25_000
+PAIRWISE = 300
 
 
 def resampled_sums(
@@ -40,6 +41,29 @@ def resampled_sums(
     return mass, total
 
 
+def drawn_sums(
+    count: np.ndarray,
+    mean: np.ndarray,
+    square: np.ndarray,
+    *,
+    generator: np.random.Generator,
+    resamples: int = RESAMPLES,
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""As :func:`resampled_sums`, from counts, means and squared distances ``(G,)`` alone.
+
+    .. math:: \sum e \sim \Gamma(n), \qquad
+              \frac{\sum e h}{\sum e} - \bar h \;\dot\sim\;
+              N\Big(0, \frac{\sum (h - \bar h)^2}{n (n + 1)}\Big)
+
+    for pairs of weight 1. The total is exact and independent of the mean, whose variance is exact
+    too; only the mean's shape is taken as normal.
+    """
+    size = (resamples, len(count))
+    total = generator.standard_gamma(np.broadcast_to(count, size))
+    spread = np.sqrt(square / np.maximum(count * (count + 1), 1))
+    return total * (mean + spread * generator.standard_normal(size)), total
+
+
 def gap_interval(mean: np.ndarray, draws: np.ndarray, confidence: float) -> tuple[float, float]:
     r"""Interval for the largest gap between ``mean (M,)``, given ``draws (B, M)`` of them.
 
@@ -51,8 +75,12 @@ def gap_interval(mean: np.ndarray, draws: np.ndarray, confidence: float) -> tupl
     all differences hold at once with the given confidence, and the largest with them. The
     quantiles of the drawn gaps themselves would not do: a gap between noisy means is biased
     upwards, a gap between resampled ones twice, and at parity such an interval never holds 0.
+    Of more than 300 cells every mean is held at once, :math:`\pm t\, s_c`, in place of every
+    difference; that is a little wider, and needs no more time than there are cells.
     """
     off = draws - mean
+    if len(mean) > PAIRWISE:
+        return _by_cell(mean, off, confidence)
     cov = off.T @ off / len(off)
     spread = np.add.outer(np.diag(cov), np.diag(cov)) - 2 * cov
     error = np.sqrt(np.maximum(spread, 0.0))
@@ -65,6 +93,15 @@ def gap_interval(mean: np.ndarray, draws: np.ndarray, confidence: float) -> tupl
     t = float(np.quantile(largest, confidence))
     apart = np.subtract.outer(mean, mean)
     return max(float((apart - t * error).max()), 0.0), min(float((apart + t * error).max()), 1.0)
+
+
+def _by_cell(mean: np.ndarray, off: np.ndarray, confidence: float) -> tuple[float, float]:
+    error = np.sqrt((off**2).mean(axis=0))
+    ratio = np.divide(np.abs(off), error, out=np.zeros_like(off), where=error > 0)
+    half = error * float(np.quantile(ratio.max(axis=1), confidence))
+    low = (mean - half).max() - (mean + half).min()
+    high = (mean + half).max() - (mean - half).min()
+    return max(float(low), 0.0), min(float(high), 1.0)
 
 
 def _exponential(

@@ -1,7 +1,10 @@
 """The area under the ROC curve and its variance, from counts per distinct score."""
 
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import NormalDist
+from typing import Any
+
 import numpy as np
-from scipy.special import ndtri
 
 
 def levels(scores: np.ndarray) -> np.ndarray:
@@ -33,11 +36,50 @@ def delong(level: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> tup
     beaten = 1 - (np.cumsum(above) - above / 2) / m
     area = float(above @ beats / m)
     x, y = positive * (beats - area)[level], negative * (beaten - area)[level]
-    clusters = np.array([np.count_nonzero(positive), np.count_nonzero(negative), len(level)])
-    if clusters.min() < 2:
-        return area, float("nan")
-    s10, s01, s11 = np.array([x @ x, y @ y, x @ y]) * clusters / (clusters - 1)
-    return area, max(float(s10 / m**2 + s01 / n**2 + 2 * s11 / (m * n)), 0.0)
+    clusters = (np.count_nonzero(positive), np.count_nonzero(negative), len(level))
+    return area, _variance((x @ x, y @ y, x @ y), clusters, m, n)
+
+
+def against_rest(
+    level: np.ndarray, times: np.ndarray, cells: Iterable[tuple[np.ndarray, np.ndarray]]
+) -> Iterator[tuple[float, float]]:
+    """The same for each cell against all others, when pair k counts ``times[k]`` times in all.
+
+    ``cells`` are the rows of a cell's pairs and how often each counts in it. Sums over all pairs
+    are taken once and then only where the cell's own pairs change them, so that many cells cost no
+    more than the pairs in them.
+    """
+    total = np.bincount(level, times)
+    half = np.cumsum(total) - total / 2
+    squares = np.append(0, np.cumsum(np.bincount(level, times**2)))
+    for rows, inside in cells:
+        at, where = np.unique(level[rows], return_inverse=True)
+        here = np.bincount(where, inside)
+        done = np.cumsum(here)
+        m, n = done[-1], total.sum() - done[-1]
+        if n == 0:
+            yield float("nan"), float("nan")
+            continue
+        beats = (half[at] - done + here / 2) / n
+        area = float(here @ beats / m)
+        x = inside * (beats - area)[where]
+        rest = times[rows] - inside
+        on, between = 1 - (done - here / 2) / m - area, 1 - np.append(0, done) / m - area
+        rest_on = np.diff(squares)[at] + np.bincount(where, rest**2 - times[rows] ** 2)
+        rest_between = np.append(squares[at], squares[-1]) - np.append(0, squares[at + 1])
+        sums = (x @ x, rest_on @ on**2 + rest_between @ between**2, (x * rest) @ on[where])
+        clusters = (len(rows), len(level) - np.count_nonzero(rest == 0), len(level))
+        yield area, _variance(sums, clusters, m, n)
+
+
+def _variance(
+    sums: Sequence[float], clusters: Sequence[float | np.integer[Any]], m: float, n: float
+) -> float:
+    count = np.array(clusters)
+    if count.min() < 2:
+        return float("nan")
+    s10, s01, s11 = np.array(sums) * count / (count - 1)
+    return max(float(s10 / m**2 + s01 / n**2 + 2 * s11 / (m * n)), 0.0)
 
 
 def largest_interval(
@@ -51,6 +93,6 @@ def largest_interval(
     All M intervals hold at once with the given confidence (Bonferroni), so the largest of their
     lower and upper ends hold the largest AUC. With M = 1 it is the plain interval.
     """
-    z = float(ndtri(1 - (1 - confidence) / (2 * len(area))))
+    z = float(NormalDist().inv_cdf(1 - (1 - confidence) / (2 * len(area))))
     half = z * np.sqrt(variance)
     return max(float((area - half).max()), 0.0), min(float((area + half).max()), 1.0)

@@ -3,7 +3,12 @@
 import numpy as np
 import torch
 
+from linkparity.criteria import CRITERIA, Criterion, Custom, WeakParity
+from linkparity.criteria.groups import LARGEST
 from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
+from linkparity.metrics.views import group_pairs
+
+MOST = 6000  # the projection holds a matrix of so many cells squared
 
 
 def kl(scored: ScoredPairs) -> Estimate:
@@ -16,39 +21,57 @@ def kl(scored: ScoredPairs) -> Estimate:
     fewer than two cells to be at parity with each other.
     """
     criterion = scored.criterion
-    if not isinstance(criterion, str):
-        return _none("a custom criterion's cells belong to the pairs it was made for")
-    if criterion == "churn":
-        return _none("churn is measured against a baseline's decisions, which no score carries")
-    if scored.label is None and criterion not in ("dp", "weak-dp"):
-        return _none(f"{criterion} needs labels, and none were given")
+    chosen = criterion if isinstance(criterion, Criterion) else CRITERIA[str(criterion)]
+    if isinstance(chosen, Custom) and len(chosen.cells) != len(scored.logits):
+        return _none(
+            f"the custom criterion is about {len(chosen.cells)} pairs, and these are "
+            f"{len(scored.logits)}"
+        )
+    if chosen.name == "churn" and scored.baseline is None:
+        return _none("churn is measured against a baseline's decisions, and none were given")
+    if chosen.name != "churn" and chosen.needs_labels and scored.label is None:
+        return _none(f"{chosen.name} needs labels, and none were given")
     if np.isinf(scored.logits).any():
         extreme = int(np.isinf(scored.logits).sum())
         return _none(f"{extreme} probabilities are exactly 0 or 1, which no tilt can move")
-    return _project(scored, criterion)
+    groups = _groups(scored, chosen)
+    size, most = int(groups.max(initial=-1)) + 1, MOST if groups.ndim == 1 else LARGEST
+    if size > most:
+        return _none(f"{size:,} cells are more than are projected at once, {most:,}")
+    return _project(scored, chosen, groups)
 
 
-def _project(scored: ScoredPairs, criterion: str) -> Estimate:
+def _groups(scored: ScoredPairs, criterion: Criterion) -> np.ndarray:
+    """Groups, numbered anew, that give the criterion the same cells: only those that occur."""
+    if criterion in CRITERIA.values() and not isinstance(criterion, WeakParity):
+        return group_pairs(scored.groups)[1]
+    distinct = np.unique(scored.groups[scored.groups >= 0])
+    return np.where(scored.groups < 0, -1, np.searchsorted(distinct, scored.groups))
+
+
+def _project(scored: ScoredPairs, criterion: Criterion, groups: np.ndarray) -> Estimate:
     from linkparity.projection import i_project
-    from linkparity.solver import Infeasible, NotConverged
+    from linkparity.solver import NotConverged
 
     weight = torch.from_numpy(scored.weight)
+    label = scored.baseline if criterion.name == "churn" else scored.label
     try:
         projection = i_project(
             torch.from_numpy(scored.logits),
-            groups=torch.from_numpy(scored.groups),
+            groups=torch.from_numpy(groups),
             criterion=criterion,
-            labels=None if scored.label is None else torch.from_numpy(scored.label),
+            labels=None if label is None else torch.from_numpy(label),
             weight=weight,
             target="model",
         )
-    except (Infeasible, NotConverged) as error:
+    except (ValueError, NotConverged) as error:
         return _none(str(error))
     constrained = projection.cell >= 0
     count = int(constrained.sum())
     cells = len(np.unique(projection.cell[constrained].numpy()))
-    if cells < 2:
-        return Estimate(NAN, count, reason=f"needs pairs in two cells of {criterion}, got {cells}")
+    if cells < 2 and not isinstance(criterion, Custom):
+        reason = f"needs pairs in two cells of {criterion.name}, got {cells}"
+        return Estimate(NAN, count, reason=reason)
     return Estimate(float(projection.kl) / float(weight[constrained].sum()), count)
 
 

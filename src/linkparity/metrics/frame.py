@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkparity.metrics.scored import ScoredPairs
+from linkparity.metrics.views import cell_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,11 @@ def cell_frame(scored: ScoredPairs) -> Any:
     """A real ``MetricFrame`` when fairlearn is installed, a :class:`CellFrame` otherwise."""
     if find_spec("pandas") is None:
         raise ImportError("scores.frame needs pandas; pip install pandas, or use scores.cells")
+    if not len(scored.in_cells):
+        raise ValueError(
+            f"scores.frame: no pair lies in a cell of the view {scored.view!r}; "
+            "give groups to some of the pairs"
+        )
     return plain_frame(scored) if find_spec("fairlearn") is None else metric_frame(scored)
 
 
@@ -56,7 +62,7 @@ def plain_frame(scored: ScoredPairs) -> CellFrame:
             "links": float(cells.links.sum()),
             "link_mean": _mean(cells.link_mean, cells.links),
         }
-    index = pd.Index(["-".join(g) for g in cells.groups], name="groups", dtype=object)
+    index = pd.Index(cell_labels(cells.groups), name="groups", dtype=object)
     frame = pd.DataFrame(columns, index=index)
     return CellFrame(pd.Series(total), frame[frame["pairs"] > 0])
 
@@ -65,19 +71,14 @@ def metric_frame(scored: ScoredPairs) -> Any:
     """A ``fairlearn.metrics.MetricFrame`` of the scored pairs, one row per pair and cell."""
     import pandas as pd
 
-    cells, known = scored.cells, scored.code >= 0
-    times = np.where(known[:, None], cells.member[scored.code], 0) if len(cells.member) else None
-    if times is None or not times.any():
-        raise ValueError(
-            f"scores.frame: no pair lies in a cell of the view {scored.view!r}; "
-            "give groups to some of the pairs"
-        )
-    pair, cell = (np.repeat(axis, times[times > 0]) for axis in np.nonzero(times))
+    cells, used = scored.cells, scored.in_cells
+    times = cells.member[scored.code[used]].tocoo()
+    pair, cell = np.repeat(used[times.row], times.data), np.repeat(times.col, times.data)
     label = np.zeros(len(pair)) if scored.label is None else scored.label[pair]
     metrics = {"pairs": _pairs, "mean": _weighted_mean}
     if scored.label is not None:
         metrics |= {"links": _links, "link_mean": _link_mean}
-    names = np.array(["-".join(g) for g in cells.groups], dtype=object)
+    names = np.array(cell_labels(cells.groups), dtype=object)
     return import_module("fairlearn.metrics").MetricFrame(
         metrics=metrics,
         y_true=label,

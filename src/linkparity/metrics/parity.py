@@ -1,10 +1,17 @@
 """Gaps between mean predictions: ``dp`` over all pairs, ``eo`` over true links."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.sparse import csr_array
 
 from linkparity.metrics.bootstrap import gap_interval, resampled_sums
 from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
 from linkparity.metrics.sums import gap
+from linkparity.metrics.views import ViewCells, cell_labels
+
+Draw = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
 def dp(scored: ScoredPairs) -> Estimate:
@@ -46,31 +53,51 @@ def _gap(scored: ScoredPairs, weight: np.ndarray, among: np.ndarray, unit: str) 
         return Estimate(value, len(rows), unit, interval, reason)
     if scored.confidence is None:
         return Estimate(value, len(rows), unit)
-    return _with_interval(
-        scored, weight[rows], rows, means, unit=unit, confidence=scored.confidence
-    )
+    code, view = scored.code[rows], scored.cells
+    size = _effective_size(weight[rows], code, view.member)
+
+    def draw() -> tuple[np.ndarray, np.ndarray]:
+        generator = np.random.default_rng(scored.seed)
+        given = (scored.prob[rows], weight[rows], code, view.member.shape[0])
+        return resampled_sums(*given, generator=generator)
+
+    about = GapOf(means, view, size, len(rows), unit)
+    return gap_estimate(about, draw, scored.confidence)
 
 
-def _with_interval(
-    scored: ScoredPairs,
-    weight: np.ndarray,
-    rows: np.ndarray,
-    means: np.ndarray,
-    *,
-    unit: str,
-    confidence: float,
-) -> Estimate:
-    """The gap with its bootstrap interval, or with the reason why there is none."""
-    code, member = scored.code[rows], scored.cells.member
-    size = _effective_size(weight, code, member)
+@dataclass(frozen=True, eq=False)
+class GapOf:
+    """What a gap's interval rests on.
+
+    Attributes:
+        means: ``(M,)`` of the cells, ``nan`` where empty.
+        cells: of the view.
+        size: ``(M,)`` effective number of pairs in each.
+        count: pairs or links in all.
+        unit: which of the two.
+    """
+
+    means: np.ndarray
+    cells: ViewCells
+    size: np.ndarray
+    count: int
+    unit: str
+
+
+def gap_estimate(about: GapOf, draw: Draw, confidence: float) -> Estimate:
+    """The gap with its bootstrap interval, or with the reason why there is none.
+
+    ``draw`` gives ``(B, G)`` drawn sums of w h and of w per group pair.
+    """
+    means, member, size, unit = about.means, about.cells.member, about.size, about.unit
     lone = np.flatnonzero(~np.isnan(means) & (size < 2))
-    names = ", ".join("-".join(scored.cells.groups[c]) for c in lone)
-    value, count = gap(means), len(rows)
+    labels = cell_labels(about.cells.groups)
+    names = ", ".join(labels[c] for c in lone)
+    value, count = gap(means), about.count
     if np.nanargmax(means) in lone or np.nanargmin(means) in lone:
         reason = f"an end of the gap rests on a single pair's worth of {unit} ({names})"
         return Estimate(value, count, unit, (NAN, NAN), reason)
-    generator = np.random.default_rng(scored.seed)
-    mass, total = resampled_sums(scored.prob[rows], weight, code, len(member), generator=generator)
+    mass, total = draw()
     used = np.flatnonzero(size >= 2)
     mean, n = means[used], size[used]
     off = (mass @ member[:, used]) / (total @ member[:, used]) - mean
@@ -79,9 +106,10 @@ def _with_interval(
     return Estimate(value, count, unit, interval, note=note)
 
 
-def _effective_size(weight: np.ndarray, code: np.ndarray, member: np.ndarray) -> np.ndarray:
+def _effective_size(weight: np.ndarray, code: np.ndarray, member: csr_array) -> np.ndarray:
     r"""Kish's number of pairs per cell, :math:`(\sum w)^2 / \sum w^2`; 0 where empty."""
-    total = np.bincount(code, weight, len(member)) @ member
-    square = np.bincount(code, weight**2, len(member)) @ (member**2)
+    groups = member.shape[0]
+    total = np.bincount(code, weight, groups) @ member
+    square = np.bincount(code, weight**2, groups) @ member.power(2)
     size: np.ndarray = np.divide(total**2, square, out=np.zeros_like(total), where=square > 0)
     return size

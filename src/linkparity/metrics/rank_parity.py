@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from linkparity.metrics.delong import delong, largest_interval, levels
+from linkparity.metrics.delong import against_rest, largest_interval, levels
 from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
+from linkparity.metrics.views import cell_labels
 
 
 def rdp(scored: ScoredPairs) -> Estimate:
@@ -15,7 +16,6 @@ def rdp(scored: ScoredPairs) -> Estimate:
     shrink when all predictions are squeezed together. Unweighted, over pairs with a group; the
     interval is DeLong's, held for all cells at once. ``nan`` with fewer than two cells.
     """
-    times = scored.cells.member.sum(axis=1)
     used = scored.in_cells
     count = len(used)
     unknown = (NAN, NAN) if scored.confidence is not None else None
@@ -23,24 +23,21 @@ def rdp(scored: ScoredPairs) -> Estimate:
     if len(occupied) < 2:
         reason = f"needs pairs in two cells of the view {scored.view!r}, got {len(occupied)}"
         return Estimate(NAN, count, interval=unknown, reason=reason)
-    code, level = scored.code[used], levels(scored.rank[used])
-    area, variance = np.empty(len(occupied)), np.empty(len(occupied))
-    for i, cell in enumerate(occupied):
-        inside = scored.cells.member[code, cell]
-        area[i], variance[i] = delong(level, inside, times[code] - inside)
+    labels = cell_labels(scored.cells.groups)
+    inside = scored.cells.member[scored.code[used]].tocsc()
+    bounds = [slice(*inside.indptr[c : c + 2]) for c in occupied]
+    cells = ((inside.indices[part], inside.data[part]) for part in bounds)
+    found = against_rest(levels(scored.rank[used]), inside.sum(axis=1), cells)
+    area, variance = np.array(list(found)).T
     value = float(area.max())
     if scored.confidence is None:
         return Estimate(value, count)
     known = variance > 0
     if not known[area.argmax()]:
-        name = "-".join(scored.cells.groups[occupied[area.argmax()]])
+        name = labels[occupied[area.argmax()]]
         reason = f"DeLong's variance is 0 or unknown for {name}, where the AUC is largest"
         return Estimate(value, count, interval=unknown, reason=reason)
     interval = largest_interval(area[known], variance[known], scored.confidence)
-    left = [
-        "-".join(scored.cells.groups[c])
-        for c, s in zip(occupied, variance, strict=True)
-        if not s > 0
-    ]
+    left = [labels[c] for c, s in zip(occupied, variance, strict=True) if not s > 0]
     note = f"the interval leaves out {', '.join(left)}, without a variance" if left else ""
     return Estimate(value, count, interval=interval, note=note)

@@ -23,8 +23,10 @@ def rb(scored: ScoredPairs) -> Estimate:
     stratified by group; one-versus-rest and weighted by group size for more than two groups. Groups
     of fewer than five nodes are left out and named. ``nan`` without embeddings or a second group.
     """
-    if scored.embedding is None or scored.node_group is None:
+    if scored.embedding is None or not scored.embedding.shape[-1]:
         return Estimate(NAN, 0, "nodes", reason="the model has no embeddings")
+    if scored.node_group is None:
+        return Estimate(NAN, 0, "nodes", reason="no groups of nodes were given")
     sizes = np.bincount(scored.node_group[scored.node_group >= 0])
     kept = np.flatnonzero(sizes >= SMALLEST)
     small = np.flatnonzero((sizes > 0) & (sizes < SMALLEST))

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from linkparity.criteria.groups import code_groups
+from linkparity.checks import check_unique
+from linkparity.criteria.groups import check_groups, code_groups
 from linkparity.metrics.arrays import (
     check_labels,
     check_length,
@@ -15,10 +16,11 @@ from linkparity.metrics.arrays import (
     plain,
 )
 from linkparity.metrics.sums import CellMeans, CellSums, cell_means
-from linkparity.metrics.views import ViewCells, view_cells
+from linkparity.metrics.views import ViewCells, group_pairs, view_cells
 
 NAN = float("nan")
 WHERE = "score_pairs"
+LISTED = 40  # below so many groups, pairs of groups without a pair are listed too
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class ScoredPairs:
         names: Names of the groups.
         embedding: ``(num_nodes, dim)``, or None.
         node_group: ``(num_nodes,)`` int64, −1 for none, or None.
+        baseline: ``(P,)`` 0.0 or 1.0, the decisions that ``churn`` is measured against, or None.
         criterion: The criterion ``kl`` is measured for.
         view: Which cells ``dp``, ``eo`` and ``rdp`` compare.
         confidence: Of the intervals; None for no intervals.
@@ -70,6 +73,7 @@ class ScoredPairs:
     names: tuple[str, ...] = ()
     embedding: np.ndarray | None = None
     node_group: np.ndarray | None = None
+    baseline: np.ndarray | None = None
     criterion: object = "dp"
     view: str = "subgroup"
     confidence: float | None = 0.95
@@ -87,6 +91,7 @@ class ScoredPairs:
         names: Sequence[str] = (),
         embedding: object = None,
         node_group: object = None,
+        baseline: object = None,
         criterion: object = "dp",
         view: str = "subgroup",
         confidence: float | None = 0.95,
@@ -97,7 +102,7 @@ class ScoredPairs:
         if groups is None:
             raise ValueError("score_pairs: groups are missing; give (P, 2) integers, −1 for none")
         group = np.array(plain(groups))
-        code_groups(group)
+        check_groups(group)
         check_length(WHERE, "groups", group[:, 0] if group.ndim == 2 else group, len(x))
         if confidence is not None and not 0 < confidence < 1:
             raise ValueError(
@@ -105,44 +110,57 @@ class ScoredPairs:
                 "use 0.95, or None for no intervals"
             )
         view_cells(np.empty((0, 2), dtype=np.int64), view)
+        check_unique(names, f"{WHERE}: group_names")
         points, side = _embedding(embedding, node_group)
         return cls(
             x, h, rank, group.astype(np.int64),
             check_labels(WHERE, labels, len(x)), check_weight(WHERE, weight, len(x)),
-            tuple(names), points, side, criterion, view, confidence, seed,
+            tuple(names), points, side, check_labels(WHERE, baseline, len(x), "baseline"),
+            criterion, view, confidence, seed,
         )  # fmt: skip
 
     @cached_property
+    def _coded(self) -> tuple[np.ndarray, np.ndarray]:
+        if int(self.groups.max(initial=-1)) >= LISTED:
+            return group_pairs(self.groups)
+        cells = code_groups(self.groups)
+        return cells.key, cells.code.numpy()
+
+    @property
+    def key(self) -> np.ndarray:
+        """``(G, 2)`` the group pairs, or ``(G, 1)`` groups; only those that occur if many could."""
+        return self._coded[0]
+
+    @property
     def code(self) -> np.ndarray:
-        """``(P,)`` the number of each pair's group pair, −1 for none."""
-        return code_groups(self.groups).code.numpy()
+        """``(P,)`` the number of each pair's group pair in :attr:`key`, −1 for none."""
+        return self._coded[1]
 
     @cached_property
     def cells(self) -> ViewCells:
         """The cells of the view, over the numbers in :attr:`code`."""
-        return view_cells(code_groups(self.groups).key, self.view, self.names)
+        return view_cells(self.key, self.view, self.names)
 
     @cached_property
     def in_cells(self) -> np.ndarray:
         """Numbers of the pairs that count in some cell of the view."""
-        counts = np.append(self.cells.member.any(axis=1), False)
+        counts = np.append(self.cells.member.sum(axis=1) > 0, False)
         return np.flatnonzero(counts[self.code])
 
     @cached_property
     def means(self) -> CellMeans:
         """Mean predictions per cell of the view."""
         sums = CellSums().update(self.prob, self.groups, self.label, self.weight)
-        key = code_groups(self.groups).key
-        return cell_means(key, sums.table(key), self.view, self.names)
+        return cell_means(self.key, sums.table(self.key), self.view, self.names)
 
 
 def _embedding(
     embedding: object, node_group: object
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    if embedding is None or node_group is None:
-        return None, None
-    points = np.array(plain(embedding), dtype=np.float64)
-    group = np.array(plain(node_group)).astype(np.int64)
+    points = None if embedding is None else np.array(plain(embedding), dtype=np.float64)
+    group = None if node_group is None else np.array(plain(node_group)).astype(np.int64)
+    if points is None or group is None:
+        return points, group
     if points.ndim != 2 or len(points) != len(group):
         raise ValueError(
             f"score_pairs: the embedding must have the shape ({len(group)}, dim), one row per node "

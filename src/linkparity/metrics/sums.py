@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from linkparity.criteria.groups import code_groups
+from linkparity.criteria.groups import check_groups
 from linkparity.metrics.arrays import check_labels, check_length, check_scores, check_weight, plain
-from linkparity.metrics.views import view_cells
+from linkparity.metrics.views import group_pairs, view_cells
 
 
 def gap(means: np.ndarray) -> float:
@@ -82,8 +83,7 @@ class CellSums:
         Pairs without a group are left out. Without labels the number of links is unknown from
         here on, and so is every mean over links.
         """
-        cells = code_groups(np.array(plain(groups)))
-        code = cells.code.cpu().numpy()
+        key, code = group_pairs(check_groups(np.array(plain(groups))).numpy())
         _, h, _ = check_scores("CellSums.update", None, prob)
         check_length("CellSums.update", "groups", code, len(h))
         w = check_weight("CellSums.update", weight, len(h))
@@ -91,11 +91,10 @@ class CellSums:
         y = np.full_like(h, np.nan) if y is None else y
         in_cell = code >= 0
         code, h, w, y = code[in_cell], h[in_cell], w[in_cell], y[in_cell]
-        size = len(cells.key)
         terms = (np.ones_like(h), y, w, w * h, y * h)
-        sums = np.stack([np.bincount(code, term, size) for term in terms], axis=1)
-        for g in np.flatnonzero(sums[:, 0]):
-            self._add(tuple(cells.key[g].tolist()), sums[g])
+        sums = np.stack([np.bincount(code, term, len(key)) for term in terms], axis=1)
+        for ends, row in zip(key.tolist(), sums, strict=True):
+            self._add(tuple(ends), row)
         return self
 
     def merge(self, other: "CellSums") -> Self:
@@ -137,7 +136,7 @@ def cell_means(
     )  # fmt: skip
 
 
-def _gather(member: np.ndarray, term: np.ndarray) -> np.ndarray:
+def _gather(member: csr_array, term: np.ndarray) -> np.ndarray:
     """Sums per view cell; a ``nan`` stays within the cells it belongs to."""
     unknown = np.isnan(term)
     total: np.ndarray = member.T @ np.where(unknown, 0.0, term)

@@ -7,6 +7,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from linkparity.metrics.views import cell_labels
+
 if TYPE_CHECKING:
     from linkparity.evaluation import Scores
 
@@ -17,41 +19,46 @@ def scores_table(scores: "Scores") -> Group:
     """Measures with intervals and counts, cells with means and counts, then every sentence."""
     reasons = [Text(f"{name}: {reason}.") for name, reason in scores.reasons.items()]
     notes = [Text(note) for note in scores.notes]
-    return Group(_measures(scores), _cells(scores), *_unseen(scores), *reasons, *notes)
+    return Group(measures_table(scores), cells_table(scores), *unseen(scores), *reasons, *notes)
 
 
-def _measures(scores: "Scores") -> Table:
+def measures_table(scores: "Scores") -> Table:
+    """One line per measure."""
     table = Table("measure", title=f"{scores.pairs:,} pairs", title_justify="left")
     table.add_column("value", justify="right")
     if scores.confidence is not None:
         table.add_column(f"{scores.confidence:.3g} interval", justify="right")
     table.add_column("over", justify="right")
     for name, value in scores.values.items():
-        row = [f"{name} ({scores.criterion})" if name == "kl" else name, _number(value)]
+        row = [f"{name} ({scores.criterion})" if name == "kl" else name, number(value)]
         if scores.confidence is not None:
             ends = scores.intervals.get(name)
-            row.append(f"{_number(ends[0])} … {_number(ends[1])}" if ends else "")
+            row.append(f"{number(ends[0])} … {number(ends[1])}" if ends else "")
         count, unit = scores.counts[name]
         table.add_row(*row, f"{count:,} {unit}")
     return table
 
 
-def _cells(scores: "Scores") -> Table:
+def cells_table(scores: "Scores") -> Table:
+    """One line per cell that has a pair."""
     table = Table("groups", title=f"view: {scores.view}", title_justify="left")
     units = ("pairs", "links") if scores.view != "group" else ("ends of pairs", "ends of links")
     for column in (units[0], "mean", units[1], "mean over links"):
         table.add_column(column, justify="right")
-    for cell in [cell for cell in scores.cells if cell.pairs][:SHOWN]:
+    labels = cell_labels([cell.groups for cell in scores.cells])
+    told = zip(scores.cells, labels, strict=True)
+    for cell, label in [row for row in told if row[0].pairs][:SHOWN]:
         links = "?" if cell.links is None else f"{cell.links:,}"
-        mean, link_mean = _number(cell.mean), _number(cell.link_mean)
-        table.add_row(Text(" – ".join(cell.groups)), f"{cell.pairs:,}", mean, links, link_mean)
+        mean, link_mean = number(cell.mean), number(cell.link_mean)
+        table.add_row(Text(label), f"{cell.pairs:,}", mean, links, link_mean)
     return table
 
 
-def _unseen(scores: "Scores") -> list[Text]:
+def unseen(scores: "Scores") -> list[Text]:
     """What the table of cells does not show, in a sentence each."""
     seen = sum(cell.pairs > 0 for cell in scores.cells)
-    empty = [" – ".join(cell.groups) for cell in scores.cells if not cell.pairs]
+    labels = cell_labels([cell.groups for cell in scores.cells])
+    empty = [name for cell, name in zip(scores.cells, labels, strict=True) if not cell.pairs]
     said = []
     if seen > SHOWN:
         said.append(Text(f"{seen - SHOWN} more cells stand in scores.cells."))
@@ -61,7 +68,8 @@ def _unseen(scores: "Scores") -> list[Text]:
     return said
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Four decimals, or the power of ten of a small one."""
     if isnan(value) or value == 0 or abs(value) >= 1e-3:
         return f"{value:.4f}"
     return f"{value:.1e}"

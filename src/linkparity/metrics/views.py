@@ -4,21 +4,54 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from linkparity.registry import Registry
 
 
 @dataclass(frozen=True, eq=False)
 class ViewCells:
-    """The cells of a view, as counts over the G group pairs of ``code_groups``.
+    """The cells of a view, as counts over G group pairs.
 
     Attributes:
-        member: ``(G, M)`` how often a pair of group pair g counts in cell m: 0, 1 or 2.
+        member: sparse ``(G, M)``, how often a pair of group pair g counts in cell m: 0, 1 or 2.
         groups: M tuples of group names, such as ``("left", "right")``.
     """
 
-    member: np.ndarray
+    member: csr_array
     groups: tuple[tuple[str, ...], ...]
+
+
+def group_pairs(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The unordered group pairs that occur in ``groups``, ``(P, 2)`` or ``(P,)``.
+
+    Returns:
+        ``(G, 2)`` or ``(G, 1)`` groups at the ends, those alone behind with −1 for the other end;
+        and ``(P,)`` which of them each pair is, −1 where it has no group.
+
+    >>> group_pairs(np.array([[7, 2], [2, 7], [2, -1], [-1, -1]]))
+    (array([[ 2,  7],
+           [ 2, -1]]), array([ 0,  0,  1, -1]))
+    """
+    ends = np.sort(groups[:, None] if groups.ndim == 1 else groups, axis=1)
+    alone = ends[:, 0] < 0
+    ends[alone] = ends[alone, ::-1]
+    known = ends[:, 0] >= 0
+    rows = np.column_stack([alone, ends])[known]
+    key, found = np.unique(rows, axis=0, return_inverse=True)
+    code = np.full(len(groups), -1)
+    code[known] = found.reshape(-1)
+    return key[:, 1:], code
+
+
+def cell_labels(groups: Sequence[tuple[str, ...]]) -> list[str]:
+    """How cells read, such as ``left – right``; told apart where two would read alike.
+
+    >>> cell_labels([("a", "b"), ("a",)]), cell_labels([("a", "b"), ("a – b",)])
+    (['a – b', 'a'], ["('a', 'b')", "('a – b',)"])
+    """
+    labels = [" – ".join(names) for names in groups]
+    return labels if len(set(labels)) == len(labels) else [str(names) for names in groups]
 
 
 def view_cells(key: np.ndarray, view: str = "subgroup", names: Sequence[str] = ()) -> ViewCells:
@@ -29,7 +62,7 @@ def view_cells(key: np.ndarray, view: str = "subgroup", names: Sequence[str] = (
     endpoints: a pair counts once for each of its ends, so twice where both ends share a group,
     and a cell's mean is what a node of that group meets on average.
 
-    >>> view_cells(np.array([[0, 0], [0, 1], [1, 1]]), "group").member.tolist()
+    >>> view_cells(np.array([[0, 0], [0, 1], [1, 1]]), "group").member.toarray().tolist()
     [[2, 0], [1, 1], [0, 2]]
     """
     return VIEWS[view](key, names)
@@ -37,25 +70,30 @@ def view_cells(key: np.ndarray, view: str = "subgroup", names: Sequence[str] = (
 
 def _subgroup(key: np.ndarray, names: Sequence[str]) -> ViewCells:
     groups = tuple(tuple(_name(g, names) for g in row if g >= 0) for row in key.tolist())
-    return ViewCells(np.eye(len(key), dtype=np.int64), groups)
+    return ViewCells(_member(np.arange(len(key))[:, None], len(key)), groups)
 
 
 def _mixed(key: np.ndarray, names: Sequence[str]) -> ViewCells:
-    member = np.zeros((len(key), 2), dtype=np.int64)
+    cell = np.full(len(key), -1)
     if key.shape[1] == 2:
         both = (key >= 0).all(axis=1)
-        member[:, 0] = both & (key[:, 0] == key[:, 1])
-        member[:, 1] = both & (key[:, 0] != key[:, 1])
-    return ViewCells(member, (("within",), ("between",)))
+        cell[both] = key[both, 0] != key[both, 1]
+    return ViewCells(_member(cell[:, None], 2), (("within",), ("between",)))
 
 
 def _group(key: np.ndarray, names: Sequence[str]) -> ViewCells:
-    size = int(key.max()) + 1 if key.size else 0
-    member = sum(
-        ((end[:, None] == np.arange(size)).astype(np.int64) for end in key.T),
-        start=np.zeros((len(key), size), dtype=np.int64),
-    )
-    return ViewCells(member, tuple((_name(g, names),) for g in range(size)))
+    size = int(key.max(initial=-1)) + 1
+    # Few groups are all told; of numbers like years only those that occur.
+    groups = np.arange(size) if size <= len(key) else np.unique(key[key >= 0])
+    cell = np.where(key >= 0, np.searchsorted(groups, key), -1)
+    return ViewCells(_member(cell, len(groups)), tuple((_name(g, names),) for g in groups.tolist()))
+
+
+def _member(cell: np.ndarray, size: int) -> csr_array:
+    """Counts ``(G, size)`` from the cells ``(G, K)`` each group pair counts in, −1 for none."""
+    row, column = np.nonzero(cell >= 0)
+    ones = np.ones(len(row), dtype=np.int64)
+    return csr_array((ones, (row, cell[row, column])), shape=(len(cell), size))
 
 
 def _name(group: int, names: Sequence[str]) -> str:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.special import expit
 from torch import Tensor
 
+from linkparity.arrays import expit
 from linkparity.graph import Graph
 from linkparity.grouping import GraphWarning
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.special import expit
 from torch import Tensor
 
+from linkparity.arrays import expit
 from linkparity.criteria import Criterion
 from linkparity.draws import stream
 from linkparity.graph import Graph

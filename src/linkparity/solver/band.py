@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq
 
 from linkparity.solver.problem import Problem, Solution
 from linkparity.solver.roots import solve_roots
@@ -24,8 +23,7 @@ def solve_band(
     sums: SumSource, problem: Problem, start: np.ndarray, tol: float, base: Sums, bound: float
 ) -> Solution:
     """As :func:`linkparity.solver.solve`: the best target of each block, then its tilts."""
-    hit, miss = problem.hit_miss(base)
-    now = np.log(hit) - np.log(miss)
+    now = problem.logits(base)
     goal = np.array([np.median(now[mine]) for mine in problem.together])
     best = Solution(start, np.zeros(len(goal)), 0, goal)
     steps = 0
@@ -59,6 +57,8 @@ def _pull(
 
 
 def _root(pull: Callable[[float], float], logits: np.ndarray) -> float:
+    from scipy.optimize import brentq
+
     low, high = float(logits.min()), float(logits.max())
     if low == high or pull(low) >= 0:
         return low

@@ -1,8 +1,8 @@
 """Why the joint solver stopped: a linear program in the cells' means."""
 
 import numpy as np
-from scipy.special import expit
 
+from linkparity.arrays import expit
 from linkparity.solver.problem import Infeasible, NotConverged, Problem
 
 #: A constraint unmet by more than this is beyond rounding.
@@ -21,7 +21,7 @@ def explain(problem: Problem, error: np.ndarray, tol: float, step: int) -> Excep
         )
     return NotConverged(
         f"i_project: {np.abs(error).max():.1e} from the target on the logit scale after {step} "
-        f"steps, tol is {tol:.1e}; raise tol, or use float64 logits"
+        f"steps, tol is {tol:.1e}; raise tol"
     )
 
 

@@ -11,15 +11,14 @@ function bends by at most a factor e per unit of tilt, so the radius bounds the 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
-from scipy.special import expit
 
+from linkparity.arrays import expit
 from linkparity.solver.feasibility import explain
 from linkparity.solver.problem import MAX_STEPS, Problem, Solution
 from linkparity.sums import Sums, SumSource
 
 #: With a tolerance, a solver that comes to a halt this near on the logit scale has arrived.
-BAND_TOL = 1e-6
+BAND_TOL = 1e-5
 
 
 @dataclass(frozen=True)
@@ -142,10 +141,10 @@ def _step(
     root = np.sqrt(np.diag(here.hessian))
     root = np.where(root > 1e-15 * np.sqrt(scale), root, np.sqrt(scale))
     move = _damped(here, root, 0.0)
-    damping = 1e-16
-    while not (np.isfinite(move).all() and np.abs(rows.T @ move).max() <= radius):
+    for damping in 1e-16 * 4.0 ** np.arange(200):
+        if np.isfinite(move).all() and np.abs(rows.T @ move).max() <= radius:
+            break
         move = _damped(here, np.sqrt(scale), damping)
-        damping *= 4
     return move
 
 
@@ -159,6 +158,8 @@ def _damped(here: _State, root: np.ndarray, damping: float) -> np.ndarray:
 
 def _independent(rows: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """Constraints that do not follow from others: two attributes' rows have the same sum."""
+    from scipy.linalg import qr
+
     scaled = (rows * np.sqrt(mass)).T
     scaled = scaled / np.maximum(np.linalg.norm(scaled, axis=0), np.finfo(float).tiny)
     triangle, order = qr(scaled, mode="r", pivoting=True)
@@ -174,7 +175,7 @@ def _banded_step(
         return np.full(len(here.mu), np.nan)
     damping = max(1e-9 * (np.diag(here.hessian) / scale).max(), 1e-20)
     extra = 0.0
-    while True:
+    for _ in range(200):
         rough, pull = _proximal(here, here.hessian + (damping + extra) * np.diag(scale), problem)
         if not np.isfinite(rough).all():
             return rough
@@ -186,6 +187,7 @@ def _banded_step(
         if not np.abs(rows.T @ rough).max() > radius:
             return rough
         extra = max(extra, damping) * 8
+    return rough
 
 
 def _proximal(here: _State, hessian: np.ndarray, problem: Problem) -> tuple[np.ndarray, np.ndarray]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
+from linkparity.arrays import expit
 from linkparity.sums import Sums
 
 MAX_STEPS = 200
@@ -61,6 +61,12 @@ class Problem:
     @cached_property
     def _sides(self) -> tuple[np.ndarray, np.ndarray]:
         return np.maximum(self.matrix, 0), np.maximum(-self.matrix, 0)
+
+    def logits(self, sums: Sums) -> np.ndarray:
+        """``(C,)`` logit of the mean of each constraint's statistic; infinite at 0 and 1."""
+        hit, miss = self.hit_miss(sums)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(hit) - np.log(miss))
 
     def means(self, sums: Sums) -> np.ndarray:
         """``(C,)`` mean of each constraint's statistic."""

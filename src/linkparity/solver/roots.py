@@ -16,21 +16,23 @@ def solve_roots(
 ) -> Solution:
     """As :func:`linkparity.solver.solve`, by Newton on the logit of each mean inside a bracket."""
     assert problem.goal is not None
-    hit, miss = problem.hit_miss(base)
-    goal = nearest_goal(np.log(hit) - np.log(miss), problem.goal, problem.slack)
+    given = problem.logits(base)
+    goal = nearest_goal(given, problem.goal, problem.slack)
     weight = problem.weight
     count = np.maximum((problem.matrix != 0).sum(axis=1), 1)
     tilt = np.where(start == 0, 0.0, start)
     root = problem.matrix @ tilt / count
     low, high = goal - bound, goal + bound
-    root = np.where((root > low) & (root < high), root, 0.0)
+    # a mean that is right as it stands needs no tilt, though a flat cell would bear one
+    right = np.abs(given - goal) <= tol
+    root = np.where((root > low) & (root < high) & ~right, root, 0.0)
     before = np.full(len(root), np.inf)
     for step in range(MAX_STEPS):
         tilt = problem.matrix.T @ root
         now = base if not tilt.any() else sums(tilt)
         hit, miss = problem.hit_miss(now)
         spread = np.abs(problem.matrix) @ now.spread
-        error = np.log(hit) - np.log(miss) - goal
+        error = problem.logits(now) - goal
         small = np.abs(error) <= tol
         if small.all():
             return Solution(tilt, root, step, problem.goal)
@@ -48,7 +50,7 @@ def solve_roots(
     worst = int(np.argmax(np.where(small, 0.0, np.abs(error))))
     raise NotConverged(
         f"i_project: constraint {problem.rows[worst]} is {abs(error[worst]):.1e} from its target "
-        f"on the logit scale after {step} steps, tol is {tol:.1e}; raise tol, or use float64 logits"
+        f"on the logit scale after {step} steps, tol is {tol:.1e}; raise tol"
     )
 
 

@@ -1,5 +1,8 @@
 """Several processes that share the pairs: what is a sum over pairs is added up."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,3 +49,18 @@ class Team:
         dist.all_reduce(flat)
         for p, part in zip(used, torch.split(flat, [p.numel() for p in used]), strict=True):
             p.grad = part.view_as(p)
+
+
+@contextmanager
+def joined_team() -> Iterator[Team]:
+    """The processes that ``torchrun`` started, joined for the time being; alone without it."""
+    import torch.distributed as dist
+
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1 or dist.is_initialized():
+        yield Team.here()
+        return
+    dist.init_process_group("gloo")
+    try:
+        yield Team.here()
+    finally:
+        dist.destroy_process_group()

@@ -1,0 +1,129 @@
+"""Time and memory of ``linkparity audit`` and ``project`` on a Parquet table, and in memory.
+
+    python benchmarks/tables.py --rows 10000000
+
+Each command runs in a process of its own: wall time with start-up, peak resident memory, scans
+over the rows. Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and how
+far apart the results are. ``--rows 1000000,10000000`` shows that time is linear in rows.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import torch
+
+import linkparity as lp
+
+GROUPS = 4
+IN_MEMORY = 20_000_000
+
+
+def make(place: Path, rows: int, nodes: int) -> tuple[Path, Path]:
+    """Distinct pairs of text ids with scores that differ by group pair, labels by score."""
+    scores, people = place / "scores.parquet", place / "people.csv"
+    con = duckdb.connect()
+    con.execute("SET memory_limit = '1GB'")
+    con.execute("SET preserve_insertion_order = false")
+    steps = -(-rows // nodes)
+    assert steps < nodes / 2, "more rows than pairs; give more nodes"
+    con.execute(f"""
+        COPY (
+            SELECT printf('p%08d', a) AS source, printf('p%08d', b) AS target, score,
+                   (hash(b, a, 1) % 1000003 < score * 1000003)::TINYINT AS label
+            FROM (
+                SELECT i % {nodes} AS a, (i % {nodes} + 1 + i // {nodes}) % {nodes} AS b,
+                       1 / (1 + exp(-(2.5 * (hash(i) % 1000003 / 1000003.0 - 0.5) - 1
+                            + 0.4 * (a % {GROUPS} = b % {GROUPS})::INT
+                            - 0.1 * (a % {GROUPS} + b % {GROUPS})))) AS score
+                FROM range({rows}) r(i)
+            )
+        ) TO '{scores}' (FORMAT parquet)
+    """)
+    con.execute(f"""
+        COPY (SELECT printf('p%08d', i) AS node, 'group ' || i % {GROUPS} AS kind
+              FROM range({nodes}) r(i)) TO '{people}' (HEADER)
+    """)
+    return scores, people
+
+
+def run(*args: object) -> tuple[dict, str]:
+    """The command's JSON; wall and processor seconds, peak gigabytes and scans as text."""
+    begin = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "linkparity", *map(str, args), "--json"], stdout=out, stderr=err
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.perf_counter() - begin
+        out.seek(0)
+        err.seek(0)
+        told = err.read()
+        if child.returncode:
+            raise SystemExit(f"{args[0]} failed: {told}")
+        scans = int(re.search(r"(\d+) scans", told)[1])
+        busy, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6
+        text = f"{seconds:6.1f} s ({busy:.1f} s of processor)  {memory:4.2f} GB  {scans} scans"
+        return json.load(out), text
+
+
+def in_memory(scores: Path) -> tuple[dict[str, float], np.ndarray, float, float]:
+    """Measures and fair scores from arrays, with the seconds of audit and projection."""
+    table = duckdb.sql(f"""
+        SELECT CAST(substr(source, 2) AS INT) % {GROUPS} AS a,
+               CAST(substr(target, 2) AS INT) % {GROUPS} AS b, score, label FROM '{scores}'
+    """).fetchnumpy()
+    groups = np.stack([table["a"], table["b"]], axis=1)
+    begin = time.perf_counter()
+    found = lp.score_pairs(
+        prob=table["score"], groups=groups, labels=table["label"], confidence=None
+    )
+    audited = time.perf_counter() - begin
+    begin = time.perf_counter()
+    x = np.log(table["score"]) - np.log1p(-table["score"])
+    fair = lp.i_project(torch.from_numpy(x), groups=torch.from_numpy(groups)).logits.sigmoid()
+    return found.values, fair.numpy(), audited, time.perf_counter() - begin
+
+
+def compare(rows: int, nodes: int, place: Path) -> None:
+    scores, people = make(place, rows, nodes)
+    size = scores.stat().st_size / 1e6
+    print(f"{rows:,} rows, {nodes:,} nodes, {GROUPS} groups, {size:,.0f} MB of Parquet")
+    out = place / "fair.parquet"
+    common = (scores, "--nodes", people, "--sensitive", "kind", "--tmp", place)
+    audit, told = run("audit", *common)
+    print(f"  audit   {told}  dp {audit['dp']:.6f}")
+    found, told = run("project", *common, "--out", out)
+    print(f"  project {told}  dp {found['after']['dp']:.1e} after")
+    if rows <= IN_MEMORY:
+        values, fair, audited, projected = in_memory(scores)
+        apart = max(abs(values[name] - audit[name]) for name in ("auc", "dp", "eo", "rdp", "kl"))
+        written = duckdb.sql(f"SELECT fair_score FROM '{out}'").fetchnumpy()["fair_score"]
+        print(f"  in memory: audit {audited:.1f} s, projection {projected:.1f} s, arrays given")
+        print(f"  apart: measures {apart:.1e}, fair scores {np.abs(written - fair).max():.1e}")
+    out.unlink()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rows", default="10000000", help="one number, or several with commas")
+    parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--tmp", help="where the tables go; they take about 50 bytes a row")
+    args = parser.parse_args()
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before the start")
+    for rows in args.rows.split(","):
+        with tempfile.TemporaryDirectory(dir=args.tmp) as place:
+            compare(int(float(rows)), args.nodes, Path(place))
+
+
+if __name__ == "__main__":
+    main()

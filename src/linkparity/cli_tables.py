@@ -1,0 +1,174 @@
+"""The commands ``audit`` and ``project``: options in, no logic."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from linkparity.console import say, show, show_json
+
+if TYPE_CHECKING:
+    from linkparity.tables.running import Inputs
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, not tables.")]
+Scores = Annotated[str, typer.Argument(help="Table of scores: csv, csv.gz, tsv, parquet, or - .")]
+Nodes = Annotated[str | None, typer.Option(help="Table of nodes with their attributes.")]
+Sensitive = Annotated[str, typer.Option(help="Column that makes the groups; A,B crosses two.")]
+Source = Annotated[str | None, typer.Option(help="Column of the first node.")]
+Target = Annotated[str | None, typer.Option("--target-column", help="Column of the second node.")]
+Score = Annotated[str | None, typer.Option(help="Column of scores, probabilities.")]
+Logit = Annotated[str | None, typer.Option(help="Column of logits, in place of --score.")]
+Label = Annotated[str | None, typer.Option(help="Column of labels, 1 for a link.")]
+Node = Annotated[str | None, typer.Option(help="Column of ids in --nodes.")]
+Unknown = Annotated[str, typer.Option(help="Nodes without a group: error, group or drop.")]
+Duplicates = Annotated[str, typer.Option(help="A pair that stands twice: error or first.")]
+Loops = Annotated[str, typer.Option("--self-loops", help="A node with itself: error or drop.")]
+Directed = Annotated[bool, typer.Option("--directed", help="(a, b) and (b, a) are two pairs.")]
+Bipartite = Annotated[
+    bool, typer.Option("--bipartite", help="Sources and targets are two kinds of nodes.")
+]
+Engine = Annotated[str, typer.Option(help="duckdb, spark, or a Spark master such as spark://host.")]
+Tmp = Annotated[str | None, typer.Option(help="Directory for temporary files.")]
+Format = Annotated[str | None, typer.Option("--format", help="csv, tsv or parquet, for - .")]
+Criterion = Annotated[str, typer.Option(help="dp, weak-dp, eo, equalized-odds or accuracy.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
+FailIf = Annotated[list[str], typer.Option(help='Exit with 1 when this holds, such as "dp>0.05".')]
+
+
+def add_table_commands(app: typer.Typer) -> None:
+    """Put the commands for tables of scores into ``app``."""
+    app.command(
+        epilog="Example: linkparity audit scores.csv --nodes people.csv --sensitive gender"
+    )(audit)
+    app.command(
+        epilog="Example: linkparity project scores.csv --nodes people.csv --sensitive gender "
+        "--out fair.csv"
+    )(project)
+
+
+def audit(
+    scores: Scores,
+    sensitive: Sensitive,
+    nodes: Nodes = None,
+    criterion: Criterion = "dp",
+    fail_if: FailIf = [],  # noqa: B006
+    html: Annotated[str | None, typer.Option(help="Write a report in one HTML file.")] = None,
+    confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    top: Annotated[int, typer.Option(help="Places per list for the exposure.")] = 10,
+    source: Source = None,
+    target: Target = None,
+    score: Score = None,
+    logit: Logit = None,
+    label: Label = None,
+    node: Node = None,
+    unknown: Unknown = "error",
+    duplicates: Duplicates = "error",
+    self_loops: Loops = "error",
+    directed: Directed = False,
+    bipartite: Bipartite = False,
+    engine: Engine = "duckdb",
+    tmp: Tmp = None,
+    shape: Format = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Measure the gaps between groups in anybody's scores, with intervals.
+
+    A gap near zero is parity on that measure, between these groups, on these pairs; it is not
+    fairness. Exit 0: done; 1: --fail-if holds; 2: bad input.
+    """
+    from linkparity.tables.gate import read_gates
+    from linkparity.tables.html import write_html
+    from linkparity.tables.running import run_audit
+    from linkparity.tables.writing import check_output
+
+    gates = read_gates(fail_if)
+    if html is not None:
+        check_output(html, force)
+    began = time.perf_counter()
+    inputs = _inputs(
+        scores, nodes, sensitive, source, target, score, logit, label, node, unknown, duplicates,
+        self_loops, directed, bipartite, engine, tmp, shape,
+    )  # fmt: skip
+    found = run_audit(inputs, criterion, confidence, top)
+    _tell(found.scans, found.pairs, began)
+    failed = [reason for gate in gates if (reason := gate.judge(found)) is not None]
+    if html is not None:
+        write_html(html, found, [gate.text for gate in gates], failed, force)
+        say(f"report: {html}")
+    told = found.to_dict() | ({"failed": failed} if gates else {})
+    show_json(told) if as_json else show(found)
+    for reason in failed:
+        say(f"Gate failed: {reason}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def project(
+    scores: Scores,
+    sensitive: Sensitive,
+    out: Annotated[str, typer.Option(help="The corrected table; - for stdout.")],
+    nodes: Nodes = None,
+    criterion: Criterion = "dp",
+    target: Annotated[
+        str, typer.Option(help="The common mean: model, data, free, or a number.")
+    ] = "model",
+    tolerance: Annotated[float, typer.Option(help="How far a mean may stay from it.")] = 0.0,
+    explain: Annotated[bool, typer.Option("--explain", help="Write each row's tilt too.")] = False,
+    save_tilts: Annotated[str | None, typer.Option(help="Write the tilts to this file.")] = None,
+    apply: Annotated[str | None, typer.Option(help="Use saved tilts, fit nothing.")] = None,
+    source: Source = None,
+    target_column: Target = None,
+    score: Score = None,
+    logit: Logit = None,
+    label: Label = None,
+    node: Node = None,
+    unknown: Unknown = "error",
+    duplicates: Duplicates = "error",
+    self_loops: Loops = "error",
+    directed: Directed = False,
+    bipartite: Bipartite = False,
+    engine: Engine = "duckdb",
+    tmp: Tmp = None,
+    shape: Format = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write the nearest scores at parity: the input plus one fair_score per row.
+
+    dp and weak-dp tilt by group alone and keep the order within a pair of groups. eo,
+    equalized-odds and accuracy tilt by the true label: what they give is no predictor.
+    """
+    from linkparity.tables.running import Wish, run_project
+
+    began = time.perf_counter()
+    inputs = _inputs(
+        scores, nodes, sensitive, source, target_column, score, logit, label, node, unknown,
+        duplicates, self_loops, directed, bipartite, engine, tmp, shape,
+    )  # fmt: skip
+    wish = Wish(criterion, target, tolerance, apply, save_tilts, explain)
+    found = run_project(inputs, out, wish, force, shape)
+    _tell(found.scans, found.rows, began)
+    if out != "-":
+        show_json(found.to_dict()) if as_json else show(found)
+    else:
+        for note in found.notes:
+            say(note)
+
+
+def _inputs(
+    scores: str,
+    nodes: str | None,
+    sensitive: str,
+    *rest: object,
+) -> "Inputs":
+    from linkparity.tables.columns import Reading, listed
+    from linkparity.tables.running import Inputs
+
+    *columns, engine, tmp, shape = rest
+    reading = Reading(listed(sensitive), *columns)  # type: ignore[arg-type]
+    return Inputs(scores, nodes, reading, str(engine), tmp, shape if scores == "-" else None)  # type: ignore[arg-type]
+
+
+def _tell(scans: int, rows: int, began: float) -> None:
+    say(f"{rows:,} rows, {scans} scans, {time.perf_counter() - began:.1f} s")

@@ -1,0 +1,109 @@
+"""AUCs and their variances from scores that pass by in order, a batch at a time."""
+
+import numpy as np
+
+
+class RankSums:
+    r"""For each of C classes, the AUC of telling it from all others, as :func:`delong` gives it.
+
+    .. math:: A_c = \frac{1}{m n} \sum_{i \in c} B_i, \qquad
+              B_i = \#\{j \notin c : x_j < x_i\} + \tfrac12 \#\{j \notin c : x_j = x_i\}
+
+    The variance needs :math:`\sum_{i \in c} B_i^2` and, over the others, the sum of
+    :math:`(L_j + \tfrac12 E_j)^2` with L the members of c below j and E those beside it. Both are
+    sums over the members of c alone: passing a member with L before it adds
+    :math:`(L + 1)^2 - L^2` for every other above. So one pass over sorted scores does, in
+    memory of one batch.
+
+    Args:
+        count: ``(C,)`` how many there are of each class.
+
+    >>> ranks = RankSums(np.array([2, 2]))
+    >>> ranks.add(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 1, 0, 1]))
+    >>> [part.tolist() for part in ranks.result()]
+    [[0.25, 0.75], [0.125, 0.125]]
+    """
+
+    def __init__(self, count: np.ndarray) -> None:
+        self.count = np.asarray(count, dtype=np.float64)
+        self.total = self.count.sum()
+        size = len(self.count)
+        self.seen = np.zeros(size)
+        self.first = np.zeros(size)
+        self.second = np.zeros(size)
+        self.others = np.zeros(size)
+        self.value: float | None = None
+        self.waiting = np.zeros(size)
+
+    def add(self, score: np.ndarray, member: np.ndarray) -> None:
+        """Scores in ascending order, none below those before, and the class of each."""
+        if not len(score):
+            return
+        size = len(self.count)
+        head = int(np.searchsorted(score, self.value, "right")) if self.value is not None else 0
+        self.waiting += np.bincount(member[:head], minlength=size)
+        if head == len(score):
+            return
+        self._flush()
+        tail = int(np.searchsorted(score, score[-1], "left"))
+        tail = max(tail, head)
+        self._pass(score[head:tail], member[head:tail])
+        self.value = float(score[-1])
+        self.waiting = np.bincount(member[tail:], minlength=size).astype(np.float64)
+
+    def result(self) -> tuple[np.ndarray, np.ndarray]:
+        """``(C,)`` AUC and ``(C,)`` variance; ``nan`` where they are undefined."""
+        self._flush()
+        m, n = self.count, self.total - self.count
+        with np.errstate(divide="ignore", invalid="ignore"):
+            area = np.where((m > 0) & (n > 0), self.first / (m * n), np.nan)
+            own = np.maximum(self.second / n**2 - m * area**2, 0.0)
+            rest = np.maximum(self.others / m**2 - n * (1 - area) ** 2, 0.0)
+            variance = own / (m * (m - 1)) + rest / (n * (n - 1))
+        return area, np.where((m > 1) & (n > 1), variance, np.nan)
+
+    def _flush(self) -> None:
+        """Pass the scores that tied with the last value."""
+        used = np.flatnonzero(self.waiting)
+        if len(used):
+            here = float(self.waiting.sum())
+            self._take(used, self.waiting[used], np.full(len(used), self.seen.sum()), here)
+        self.waiting = np.zeros(len(self.count))
+
+    def _pass(self, score: np.ndarray, member: np.ndarray) -> None:
+        """Whole levels: entries of (level, class) with how many share them."""
+        if not len(score):
+            return
+        level = np.concatenate([[0], np.cumsum(score[1:] != score[:-1])])
+        before = self.seen.sum()
+        if level[-1] == len(level) - 1:
+            self._take(member, np.ones(len(member)), before + level, 1.0)
+            return
+        size = len(self.count)
+        sizes = np.bincount(level)
+        start = np.cumsum(sizes) - sizes
+        entry, share = np.unique(level * size + member, return_counts=True)
+        at, cls = np.divmod(entry, size)
+        self._take(cls, share.astype(float), before + start[at], sizes[at].astype(float))
+
+    def _take(
+        self, member: np.ndarray, share: np.ndarray, below: np.ndarray, level: np.ndarray | float
+    ) -> None:
+        """Add entries in order: class, how many, how many of any class below, at the level."""
+        size = len(self.count)
+        narrow = member.astype(np.int16) if size < 2**15 else member  # sorted by radix
+        order = np.argsort(narrow, kind="stable")
+        running = np.cumsum(share[order]) - share[order]
+        sizes = np.bincount(member, minlength=size)
+        start = np.cumsum(sizes) - sizes
+        offset = np.append(running, 0.0)[np.minimum(start, len(running))]
+        own = np.empty(len(member))
+        own[order] = running - offset[member[order]] + self.seen[member[order]]
+        outside, beside = below - own, level - share
+        beats = outside + beside / 2
+        above = (self.total - self.count)[member] - outside - beside
+        self.first += np.bincount(member, share * beats, size)
+        self.second += np.bincount(member, share * beats**2, size)
+        passed = above * (2 * own + share) + beside * (own + share / 4)
+        self.others += np.bincount(member, share * passed, size)
+        self.seen += np.bincount(member, share, size)

@@ -1,0 +1,69 @@
+"""Split, train, evaluate, save."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from linkparity.evaluation import Scores, evaluate
+from linkparity.graph import Graph
+from linkparity.prediction import LinkPredictor
+from linkparity.split import split_links
+from linkparity.training import Epoch
+
+MEASURES = ("auc", "dp", "eo", "rdp", "rb", "kl")
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A trained model and how it did.
+
+    Attributes:
+        dataset: name of the data set, or None for own files.
+        predictor: the trained model.
+        scores: its measures on the held-out pairs.
+    """
+
+    dataset: str | None
+    predictor: LinkPredictor
+    scores: Scores
+
+    @property
+    def criterion(self) -> str:
+        """Name of the criterion it was trained with; ``"none"`` when plain."""
+        return str(self.predictor.criterion or "none")
+
+    def to_dict(self) -> dict[str, Any]:
+        """One JSON object: what was run, the measures as plain numbers, intervals apart."""
+        scores = self.scores.to_dict()
+        plain = self.predictor.criterion is None
+        return {
+            "dataset": self.dataset,
+            "model": str(self.predictor.model),
+            "criterion": self.criterion,
+            "gamma": 0 if plain else self.predictor.gamma,
+            "seed": self.predictor.seed,
+            **{name: scores[name] for name in MEASURES},
+            "ap": scores["ap"],
+            "fit_seconds": self.predictor.fit_seconds_,
+            "epochs": len(self.predictor.history_),
+            **{k: scores[k] for k in ("pairs", "links", "intervals", "cells", "reasons", "notes")},
+        }
+
+
+def train_run(
+    graph: Graph,
+    predictor: LinkPredictor,
+    out: Path | None = None,
+    *,
+    dataset: str | None = None,
+    test: float = 0.2,
+    tell: Callable[[Epoch], object] | None = None,
+) -> Run:
+    """Hold out links, train on the rest, evaluate, and save to ``out`` if given."""
+    split = split_links(graph, test=test, seed=predictor.seed)
+    predictor.fit(split.train, on_epoch=tell)
+    scores = evaluate(predictor, split, seed=predictor.seed)
+    if out is not None:
+        predictor.save(out)
+    return Run(dataset, predictor, scores)

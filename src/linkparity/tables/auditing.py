@@ -1,0 +1,242 @@
+"""Audit a score table: gaps with intervals, KL to parity, exposure, and what each rests on."""
+
+from dataclasses import dataclass, field
+from math import isfinite, isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkparity.evaluation import INDEPENDENCE, CellScore
+from linkparity.metrics.scored import NAN, Estimate
+from linkparity.metrics.sums import CellMeans
+from linkparity.metrics.views import VIEWS
+from linkparity.registry import nearest
+from linkparity.solver import Infeasible, NotConverged
+from linkparity.tables.exposure import GroupExposure, exposure
+from linkparity.tables.gaps import gap_measures
+from linkparity.tables.parity import fit_table
+from linkparity.tables.ranks import rank_measures
+from linkparity.tables.scores import ScoreTable
+from linkparity.tables.statistics import Statistics, measure, view_means
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+MEASURES = ("auc", "dp", "eo", "rdp", "kl")
+#: A cell with fewer pairs (or links) than this is flagged.
+SMALL = 30
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Audit:
+    """Every measure as a float attribute (``audit.dp``), with what it rests on.
+
+    Attributes:
+        values: measure by name; ``nan`` where undefined, with a sentence in ``reasons``.
+        intervals: ``(low, high)`` by name.
+        counts: how many of what a measure rests on, by name.
+        pairs: rows that count.
+        links: links among them, None without labels.
+        cells: mean score per group pair.
+        views: ``dp`` and ``eo`` in each view, as estimates.
+        exposure: who fills the first k places, per group.
+        groups: nodes of each group, by name.
+        small: group pairs with few pairs.
+        kept: scores of exactly 0 or 1.
+        dropped: rows left out, by reason.
+        scans: passes over the rows.
+    """
+
+    values: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+    counts: dict[str, tuple[int, str]]
+    pairs: int
+    links: int | None
+    cells: tuple[CellScore, ...]
+    reasons: dict[str, str]
+    notes: tuple[str, ...]
+    confidence: float | None
+    criterion: str
+    name: str
+    attribute: str
+    views: dict[str, dict[str, Estimate]]
+    top: int
+    exposure: tuple[GroupExposure, ...]
+    groups: dict[str, int]
+    small: tuple[str, ...]
+    kept: int
+    dropped: dict[str, int]
+    scans: int
+    view: str = field(default="subgroup", init=False)
+
+    def __getattr__(self, name: str) -> float:
+        values: dict[str, float] = self.__dict__.get("values", {})
+        if name in values:
+            return values[name]
+        hint = nearest(name, sorted(values))
+        raise AttributeError(f"Audit has no {name!r}{hint} measures: {', '.join(values)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and strings, ready for JSON; undefined values are None."""
+        return {
+            "pairs": self.pairs,
+            "links": self.links,
+            **{name: or_none(value) for name, value in self.values.items()},
+            "intervals": {k: [or_none(end) for end in v] for k, v in self.intervals.items()},
+            "cells": [_cell_dict(cell) for cell in self.cells],
+            "views": {view: _view_dict(found) for view, found in self.views.items()},
+            "exposure": {
+                "k": self.top,
+                "groups": [
+                    part.__dict__ | {"ratio": or_none(part.ratio)} for part in self.exposure
+                ],
+            },
+            "groups": dict(self.groups),
+            "small": list(self.small),
+            "kept": self.kept,
+            "dropped": dict(self.dropped),
+            "counts": {name: list(count) for name, count in self.counts.items()},
+            "reasons": dict(self.reasons),
+            "notes": list(self.notes),
+            "confidence": self.confidence,
+            "criterion": self.criterion,
+            "attribute": self.attribute,
+            "table": self.name,
+            "scans": self.scans,
+        }
+
+    def __rich__(self) -> "Group":
+        from linkparity.tables.display import audit_table
+
+        return audit_table(self)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value:.4g}" for name, value in self.values.items())
+        return f"Audit({values}, pairs={self.pairs})"
+
+
+def audit_scores(
+    table: ScoreTable,
+    criterion: str = "dp",
+    confidence: float | None = 0.95,
+    top: int = 10,
+    seed: int = 0,
+) -> Audit:
+    """Measure a classified table; ``criterion`` is the one that ``kl`` is measured for."""
+    if confidence is not None and not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie strictly between 0 and 1, got {confidence:g}")
+    if top < 1:
+        raise ValueError(f"top must be at least 1 place per list, got {top}")
+    stats = measure(table)
+    views = {view: gap_measures(table, stats, view, confidence, seed) for view in VIEWS}
+    ranks = rank_measures(table, stats, confidence=confidence)
+    found = {
+        "auc": ranks.auc,
+        "dp": views["subgroup"]["dp"],
+        "eo": views["subgroup"]["eo"],
+        "rdp": ranks.rdp,
+        "kl": _kl(table, stats, criterion),
+    }
+    parts, every = exposure(table, top, int(stats.count.sum()))
+    means = view_means(stats, stats.mean, table)
+    small = small_cells(means)
+    return Audit(
+        values={name: e.value for name, e in found.items()},
+        intervals={name: e.interval for name, e in found.items() if e.interval is not None},
+        counts={name: (e.count, e.unit) for name, e in found.items()},
+        pairs=int(stats.count.sum()),
+        links=int((stats.count * stats.label).sum()) if table.labelled else None,
+        cells=_cells(means, table.labelled),
+        reasons={_about(name, e): e.reason for name, e in found.items() if e.reason},
+        notes=_notes(table, stats, found, small, confidence, every),
+        confidence=confidence,
+        criterion=criterion,
+        name=table.given.name,
+        attribute=table.reading.attribute,
+        views=views,
+        top=top,
+        exposure=parts,
+        groups=dict(zip(table.names, table.sizes, strict=True)),
+        small=small,
+        kept=stats.kept,
+        dropped=table.dropped,
+        scans=table.engine.scans,
+    )
+
+
+def _kl(table: ScoreTable, stats: Statistics, criterion: str) -> Estimate:
+    """KL to the nearest scores at parity, in nats per constrained pair."""
+    try:
+        found = fit_table(table, stats, criterion)
+    except (Infeasible, NotConverged) as error:
+        return Estimate(NAN, 0, reason=str(error))
+    cells = int(np.count_nonzero(found.cells.mass))
+    count = int(found.cells.total)
+    if cells < 2:
+        return Estimate(NAN, count, reason=f"needs pairs in two cells of {criterion}, got {cells}")
+    return Estimate(found.kl_mean, count)
+
+
+def _cells(means: CellMeans, labelled: bool) -> tuple[CellScore, ...]:
+    columns = (means.pairs, means.links, means.mean, means.link_mean)
+    rows = zip(means.groups, *(column.tolist() for column in columns), strict=True)
+    return tuple(
+        CellScore(groups, pairs, int(links) if labelled else None, mean, link_mean)
+        for groups, pairs, links, mean, link_mean in rows
+    )
+
+
+def small_cells(means: CellMeans) -> tuple[str, ...]:
+    """Group pairs whose mean rests on fewer than :data:`SMALL` pairs."""
+    named = zip(means.groups, means.pairs.tolist(), strict=True)
+    return tuple(f"{' – '.join(groups)} ({pairs:,})" for groups, pairs in named if pairs < SMALL)
+
+
+def _notes(
+    table: ScoreTable,
+    stats: Statistics,
+    found: dict[str, Estimate],
+    small: tuple[str, ...],
+    confidence: float | None,
+    every: int,
+) -> tuple[str, ...]:
+    notes = [f"{name}: {e.note}." for name, e in found.items() if e.note]
+    if confidence is not None:
+        notes.insert(0, INDEPENDENCE)
+    if small:
+        told = ", ".join(small[:12]) + (" …" if len(small) > 12 else "")
+        notes.append(f"Fewer than {SMALL} pairs, so read with care: {told}.")
+    if stats.kept:
+        notes.append(f"{stats.kept:,} scores are exactly 0 or 1; no tilt can move them.")
+    if every > 1:
+        notes.append(f"Exposure looks at one in {every} lists, all places of each.")
+    for reason, count in table.dropped.items():
+        notes.append(f"{count:,} rows left out: {reason}.")
+    return tuple(notes)
+
+
+def _about(name: str, estimate: Estimate) -> str:
+    return name if isnan(estimate.value) else f"{name} interval"
+
+
+def _cell_dict(cell: CellScore) -> dict[str, Any]:
+    return {
+        "groups": list(cell.groups),
+        "pairs": cell.pairs,
+        "links": cell.links,
+        "mean": or_none(cell.mean),
+        "link_mean": or_none(cell.link_mean),
+    }
+
+
+def _view_dict(found: dict[str, Estimate]) -> dict[str, Any]:
+    ends = {name: e.interval for name, e in found.items() if e.interval is not None}
+    return {
+        **{name: or_none(e.value) for name, e in found.items()},
+        "intervals": {name: [or_none(end) for end in pair] for name, pair in ends.items()},
+    }
+
+
+def or_none(value: float) -> float | None:
+    """A finite number, or None."""
+    return value if isfinite(value) else None

@@ -1,0 +1,180 @@
+"""Which column holds what, by its usual name or as told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from linkparity.grouping import Unknown
+from linkparity.registry import nearest
+from linkparity.tables.engine import Input
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a score table is read; ``None`` for a column is its usual name.
+
+    Attributes:
+        sensitive: attributes that make the groups; several are crossed.
+        unknown: what becomes of rows whose node has no known value.
+        duplicates: what becomes of a pair that stands twice.
+        self_loops: what becomes of a pair of a node with itself.
+        directed: whether (a, b) and (b, a) are two pairs.
+        bipartite: whether sources and targets are two kinds of nodes.
+    """
+
+    sensitive: tuple[str, ...]
+    source: str | None = None
+    target: str | None = None
+    score: str | None = None
+    logit: str | None = None
+    label: str | None = None
+    node: str | None = None
+    unknown: Unknown = "error"
+    duplicates: Literal["error", "first"] = "error"
+    self_loops: Literal["error", "drop"] = "error"
+    directed: bool = False
+    bipartite: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.sensitive or not all(self.sensitive):
+            raise ValueError(
+                "sensitive must name the column that makes the groups, such as --sensitive gender"
+            )
+        for name, known in (
+            ("unknown", ("error", "group", "drop")),
+            ("duplicates", ("error", "first")),
+            ("self_loops", ("error", "drop")),
+        ):
+            value = getattr(self, name)
+            if value not in known:
+                raise ValueError(
+                    f"{name} must be {' or '.join(map(repr, known))}, got {value!r}"
+                    f"{nearest(str(value), list(known)).removesuffix(';')}"
+                )
+
+    @property
+    def attribute(self) -> str:
+        """The name of what the groups are groups of."""
+        return " & ".join(self.sensitive)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the two ends of a pair are told apart."""
+        return self.directed or self.bipartite
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one score table.
+
+    Attributes:
+        value: the column of the scores.
+        logits: whether they are logits, not probabilities.
+        source_groups: columns that hold the source's groups, empty when a node table does.
+        target_groups: the same for the target; empty when it has none.
+    """
+
+    source: str
+    target: str
+    value: str
+    logits: bool
+    label: str | None
+    source_groups: tuple[str, ...] = ()
+    target_groups: tuple[str, ...] = ()
+
+
+def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
+    """Find the columns of a score table, or say which is missing and what is near."""
+    columns = scores.columns
+    if len(columns) < 3:
+        raise ValueError(
+            f"{scores.name}: needs columns source, target and score (or logit), "
+            f"got {', '.join(columns)}"
+        )
+    source, target = _ends(scores, reading)
+    value, logits = _value(scores, reading)
+    label = _chosen(scores, reading.label, "--label") if reading.label else None
+    if label is None and "label" in columns and value != "label":
+        label = "label"
+    if with_nodes:
+        return Columns(source, target, value, logits, label)
+    first = tuple(f"source_{name}" for name in reading.sensitive)
+    second = tuple(f"target_{name}" for name in reading.sensitive)
+    lone = not set(second) & set(columns)
+    for name in first if lone else (*first, *second):
+        if name not in columns:
+            raise ValueError(
+                f"{scores.name}: no column {name!r}{nearest(name, columns)} give the groups as "
+                f"columns source_{reading.sensitive[0]} and target_{reading.sensitive[0]}, "
+                "or a table of nodes with --nodes"
+            )
+    return Columns(source, target, value, logits, label, first, () if lone else second)
+
+
+def pick_node_column(nodes: Input, reading: Reading) -> str:
+    """The column of ids of a node table, once its attributes are there too."""
+    for name in reading.sensitive:
+        if name not in nodes.columns:
+            raise ValueError(
+                f"{nodes.name}: no column {name!r}{nearest(name, nodes.columns)} "
+                f"columns: {', '.join(nodes.columns)}"
+            )
+    if reading.node is not None:
+        return _chosen(nodes, reading.node, "--node")
+    return "node" if "node" in nodes.columns else nodes.columns[0]
+
+
+def _ends(scores: Input, reading: Reading) -> tuple[str, str]:
+    usual = {"source", "target"} <= set(scores.columns)
+    first, second = ("source", "target") if usual else scores.columns[:2]
+    if reading.source is not None:
+        first = _chosen(scores, reading.source, "--source")
+    if reading.target is not None:
+        second = _chosen(scores, reading.target, "--target-column")
+    if first == second:
+        raise ValueError(
+            f"{scores.name}: source and target are both column {first!r}; "
+            "name the two columns with --source and --target-column"
+        )
+    return first, second
+
+
+def _value(scores: Input, reading: Reading) -> tuple[str, bool]:
+    if reading.score is not None and reading.logit is not None:
+        raise ValueError("give either --score or --logit, got both")
+    if reading.score is not None:
+        return _chosen(scores, reading.score, "--score"), False
+    if reading.logit is not None:
+        return _chosen(scores, reading.logit, "--logit"), True
+    found = [name for name in ("score", "logit") if name in scores.columns]
+    if len(found) == 2:
+        raise ValueError(
+            f"{scores.name}: has both columns 'score' and 'logit'; "
+            "choose one with --score score or --logit logit"
+        )
+    if not found:
+        hint = nearest("score", scores.columns)
+        raise ValueError(
+            f"{scores.name}: no column 'score' or 'logit'{hint} name it with --score or --logit; "
+            f"columns: {', '.join(scores.columns)}"
+        )
+    return found[0], found[0] == "logit"
+
+
+def _chosen(table: Input, name: str, option: str) -> str:
+    if name not in table.columns:
+        raise ValueError(
+            f"{table.name}: no column {name!r} ({option}){nearest(name, table.columns)} "
+            f"columns: {', '.join(table.columns)}"
+        )
+    return name
+
+
+def listed(sensitive: str | Sequence[str]) -> tuple[str, ...]:
+    """Names from ``"a,b"`` or a list.
+
+    >>> listed("gender, age")
+    ('gender', 'age')
+    """
+    names = sensitive.split(",") if isinstance(sensitive, str) else sensitive
+    return tuple(name.strip() for name in names)

@@ -1,0 +1,178 @@
+"""Correct a score table: one tilted score per row, and what that does to the gaps."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkparity.optional import require
+from linkparity.tables.auditing import or_none
+from linkparity.tables.cellsums import beside, sigmoid
+from linkparity.tables.engine import EXTRA
+from linkparity.tables.parity import Tilted, fit_table
+from linkparity.tables.ranks import rank_measures
+from linkparity.tables.scores import ScoreTable
+from linkparity.tables.statistics import Statistics, measure, view_means
+from linkparity.tables.tilts import CellTilt, SavedTilts, apply_tilts, cell_tilts
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+FAIR_SCORE, FAIR_LOGIT, TILT = "fair_score", "fair_logit", "tilt"
+#: Criteria whose tilts do not look at labels.
+BLIND = ("dp", "weak-dp")
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """What a correction did.
+
+    Attributes:
+        criterion: which parity.
+        target: the mean asked for; a dict by label where there are several.
+        kl: nats per constrained pair between the corrected scores and the scores.
+        tilts: what was added to the logits, per cell.
+        before: ``auc dp eo rdp`` of the scores.
+        after: the same of the corrected scores; ``auc`` is None where they have seen the labels.
+        kept: scores of exactly 0 or 1, which stay.
+        rows: rows corrected or kept.
+        dropped: rows left out, by reason.
+        residual: largest distance of a constrained mean from its target; None with given tilts.
+        scans: passes over the rows.
+        notes: sentences that belong beside the numbers.
+    """
+
+    criterion: str
+    target: float | dict[Any, float]
+    kl: float
+    tilts: tuple[CellTilt, ...]
+    before: dict[str, float | None]
+    after: dict[str, float | None]
+    kept: int
+    rows: int
+    dropped: dict[str, int]
+    residual: float | None
+    scans: int
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and strings, ready for JSON."""
+        target = self.target
+        if isinstance(target, dict):
+            target = {str(key): value for key, value in target.items()}
+        return {
+            "criterion": self.criterion,
+            "target": target,
+            "kl": self.kl,
+            "tilts": [cell.to_dict() for cell in self.tilts],
+            "before": dict(self.before),
+            "after": dict(self.after),
+            "kept": self.kept,
+            "rows": self.rows,
+            "dropped": dict(self.dropped),
+            "residual": self.residual,
+            "scans": self.scans,
+            "notes": list(self.notes),
+        }
+
+    def __rich__(self) -> "Group":
+        from linkparity.tables.display import correction_table
+
+        return correction_table(self)
+
+
+def correct(
+    table: ScoreTable,
+    criterion: str = "dp",
+    target: object = "model",
+    tolerance: float = 0.0,
+    saved: SavedTilts | None = None,
+    saved_name: str = "tilts",
+) -> tuple[Tilted, Statistics]:
+    """Fit the tilts of a table, or take saved ones."""
+    check_names(table)
+    stats = measure(table)
+    if saved is not None:
+        return apply_tilts(table, stats, saved, saved_name), stats
+    return fit_table(table, stats, criterion, target, tolerance), stats
+
+
+def check_names(table: ScoreTable) -> None:
+    """The output's columns must be new."""
+    for name in (FAIR_SCORE, FAIR_LOGIT, TILT, "_lp_row"):
+        if name in table.given.columns and name != table.columns.value:
+            raise ValueError(
+                f"{table.given.name}: has a column {name!r} already, which project would write; "
+                "rename it or leave it out"
+            )
+    if table.columns.value in (FAIR_SCORE, FAIR_LOGIT):
+        raise ValueError(
+            f"{table.given.name}: column {table.columns.value!r} has been projected already; "
+            "project the column 'score', or rename this one"
+        )
+
+
+def report(table: ScoreTable, stats: Statistics, tilted: Tilted) -> Correction:
+    """Gaps before and after, and what was spent."""
+    blind = tilted.criterion in BLIND
+    return Correction(
+        criterion=tilted.criterion,
+        target=tilted.target,
+        kl=tilted.kl_mean,
+        tilts=cell_tilts(table, tilted),
+        before=_measures(table, stats, stats.mean, None),
+        after=_measures(table, stats, tilted.means, tilted.each) | ({} if blind else {"auc": None}),
+        kept=stats.kept,
+        rows=int(stats.count.sum()),
+        dropped=table.dropped,
+        residual=tilted.residual,
+        scans=table.engine.scans,
+        notes=_notes(table, stats, tilted),
+    )
+
+
+def _measures(
+    table: ScoreTable, stats: Statistics, mean: np.ndarray, tilt: np.ndarray | None
+) -> dict[str, float | None]:
+    means = view_means(stats, mean, table)
+    weak = view_means(stats, mean, table, "mixed")
+    ranks = rank_measures(table, stats, tilt, confidence=None)
+    return {
+        "auc": or_none(ranks.auc.value),
+        "dp": or_none(means.dp),
+        "weak-dp": or_none(weak.dp),
+        "eo": or_none(means.eo),
+        "rdp": or_none(ranks.rdp.value),
+    }
+
+
+def _notes(table: ScoreTable, stats: Statistics, tilted: Tilted) -> tuple[str, ...]:
+    notes = []
+    if tilted.criterion in BLIND:
+        notes.append("Within a pair of groups the order of the scores is kept.")
+    else:
+        notes.append(
+            f"{tilted.criterion} tilts by the true label: these scores measure the distance to "
+            "parity and are no predictor, so they have no auc."
+        )
+    if stats.kept:
+        notes.append(f"{stats.kept:,} scores of exactly 0 or 1 cannot be tilted and are kept.")
+    for reason, count in table.dropped.items():
+        notes.append(f"{count:,} rows left out: {reason}.")
+    return tuple(notes)
+
+
+def fair_rows(
+    table: ScoreTable, stats: Statistics, tilted: Tilted, explain: bool = False
+) -> tuple[Any, list[str]]:
+    """Ibis table of ``row`` and the new columns, one row per good row; the columns' names."""
+    ibis = require("ibis", "audit and project", EXTRA)
+    rows = beside(table, table.good, stats, t=tilted.each)
+    edge = (rows.x == float("inf")) | (rows.x == float("-inf"))
+    plain = sigmoid(rows.x + rows.t)
+    new = {FAIR_SCORE: ibis.ifelse(edge, rows.p, plain) if stats.kept else plain}
+    if table.columns.logits:
+        new[FAIR_LOGIT] = rows.x + rows.t
+    if explain:
+        new[TILT] = ibis.ifelse(edge, 0.0, rows.t) if stats.kept else rows.t
+    return rows.select(row=rows.row, **new), list(new)

@@ -1,0 +1,177 @@
+"""Embedded DuckDB: files of any size, in memory or in a temporary database on disk."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from linkparity.optional import require
+from linkparity.tables.engine import EXTRA, ROW, Engine, Input, numbered
+from linkparity.tables.files import DELIMITER, Format, Source, read_header
+from linkparity.tables.workspace import Workspace
+
+if TYPE_CHECKING:
+    from linkparity.tables.scores import ScoreTable
+
+#: Files above this many bytes get a database on disk; smaller ones stay in memory.
+IN_MEMORY = 64 << 20
+#: What DuckDB may use; the process around it needs a few hundred megabytes more.
+MEMORY = "1GB"
+
+
+class DuckEngine(Engine):
+    """Embedded DuckDB: in memory, or in a database on disk for tables of any size.
+
+    Args:
+        workspace: where the database and what does not fit into memory go.
+        size: bytes of input that are expected.
+    """
+
+    def __init__(self, workspace: Workspace, size: int = 0) -> None:
+        ibis = require("ibis", "audit and project", EXTRA)
+        require("duckdb", "audit and project", EXTRA)
+        self.workspace = workspace
+        self.lookups = 0
+        on_disk = size > IN_MEMORY
+        place = str(workspace.path / "rows.duckdb") if on_disk else ":memory:"
+        options = {"memory_limit": MEMORY} if on_disk else {}
+        super().__init__(ibis.duckdb.connect(place, **options))
+        if on_disk:
+            self.run(f"SET temp_directory = {text(str(workspace.path / 'spill'))}")
+
+    def run(self, sql: str) -> Any:
+        """Plain SQL, for what Ibis has no word for."""
+        return self.con.con.execute(sql)
+
+    def read(self, source: Source, name: str) -> Input:
+        """A file as the table ``name``; CSV is read once, Parquet stays where it is."""
+        import duckdb
+
+        path = text(str(source.path))
+        try:
+            if source.kind == "parquet":
+                self.run(
+                    f"CREATE VIEW {name} AS SELECT file_row_number AS {ROW}, "
+                    f"* EXCLUDE (file_row_number) FROM read_parquet({path}, file_row_number=true)"
+                )
+            else:
+                self._load(source, path, name)
+        except duckdb.Error as error:
+            raise ValueError(_unreadable(source, str(error))) from None
+        return Input(source.name, self.con.table(name))
+
+    def _load(self, source: Source, path: str, name: str) -> None:
+        columns = ", ".join(f"{text(column)}: 'VARCHAR'" for column in read_header(source))
+        self.run(
+            f"CREATE TABLE {name}_text AS SELECT * FROM read_csv({path}, auto_detect=false, "
+            f"header=true, delim={text(DELIMITER[source.kind])}, quote='\"', escape='\"', "
+            f"columns={{{columns}}}, compression='none')"
+        )
+        self.run(f"CREATE VIEW {name} AS SELECT rowid AS {ROW}, * FROM {name}_text")
+
+    def take(self, frame: Any, name: str) -> Input:
+        """An Arrow table in memory."""
+        table = f"frame_{name}"
+        self.con.con.register(table, numbered(frame))
+        return Input(name, self.con.table(table))
+
+    def keep(self, expression: Any, name: str) -> Any:
+        """Work the expression out once and keep the result as a table."""
+        self.scans += 1
+        return self.con.create_table(name, expression)
+
+    def lookup(self, data: Any) -> Any:
+        """A few numbers in an Arrow table, to be joined, under a name that plain SQL sees."""
+        self.lookups += 1
+        self.con.con.register(f"lookup_{self.lookups}", data)
+        return self.con.table(f"lookup_{self.lookups}")
+
+    def write(
+        self, table: "ScoreTable", fair: Any, names: list[str], path: str, shape: Format
+    ) -> None:
+        """Write the input with new columns, its rows in their order."""
+        self.scans += 1
+        new = f"SELECT * FROM ({self.con.compile(fair)}) ORDER BY row"
+        given = ", ".join(_output_columns(table, shape))
+        more = ", ".join(f"f.{name}" for name in names)
+        query = f"SELECT {given}, {more} FROM scores g POSITIONAL JOIN ({new}) f"
+        if table.dropped:
+            query = f"SELECT {given}, {more} FROM scores g JOIN ({new}) f ON g.{ROW} = f.row"
+            query += " ORDER BY f.row"
+        self.run(f"COPY ({query}) TO {text(path)} ({copy_options(shape)})")
+
+    def close(self) -> None:
+        """Close the database."""
+        self.con.disconnect()
+
+
+def copy_options(shape: Format) -> str:
+    """How DuckDB is told to write a format."""
+    if shape.kind == "parquet":
+        return "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
+    packed = "gzip" if shape.gzip else "none"
+    delimiter = text(DELIMITER[shape.kind])
+    return f"FORMAT csv, HEADER, DELIMITER {delimiter}, COMPRESSION {packed}, USE_TMP_FILE false"
+
+
+def _output_columns(table: "ScoreTable", shape: Format) -> Iterator[str]:
+    """The input's columns; numbers that came as text become numbers where the format has them."""
+    columns = table.columns
+    types = table.given.table.schema()
+    for name in table.given.columns:
+        spelled = f"g.{quoted(name)}"
+        if shape.kind == "parquet" and types[name].is_string():
+            if name == columns.value:
+                spelled = f"CAST({spelled} AS DOUBLE) AS {quoted(name)}"
+            if name == columns.label:
+                spelled = f"CAST(CAST({spelled} AS DOUBLE) AS TINYINT) AS {quoted(name)}"
+        yield spelled
+
+
+def text(value: str) -> str:
+    """A string as SQL writes it.
+
+    >>> text("it's")
+    "'it''s'"
+    """
+    return "'" + value.replace("'", "''") + "'"
+
+
+def quoted(column: str) -> str:
+    """A column's name as SQL writes it."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+@contextmanager
+def readable_errors() -> Iterator[None]:
+    """Errors of DuckDB that are no bug, such as a full disk, in one sentence."""
+    import duckdb
+
+    try:
+        yield
+    except (duckdb.InterruptException, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from None
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        line = str(error).split("\n")[0]
+        full = "No space left" in str(error) or "max_temp_directory_size" in str(error)
+        fix = "free some space, or point --tmp and --out elsewhere" if full else "try again"
+        raise OSError(f"{line}; nothing was written; {fix}") from None
+
+
+def _unreadable(source: Source, message: str) -> str:
+    """What DuckDB says about a file, with line and fix."""
+    line = re.search(r"Error on Line: (\d+)", message)
+    where = f"{source.name}: line {line[1]}" if line else source.name
+    if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
+        return f"{where} has {counts[2]} columns where the header has {counts[1]}; mend the row"
+    if "utf-8" in message:
+        return f"{where} is not UTF-8 text; save the file with the encoding UTF-8"
+    if "quote" in message:
+        return f"{where} opens a quote that never closes; double the quotes inside a value"
+    if "Maximum line size" in message:
+        return f"{where} is longer than 2 MB; look for a quote that never closes"
+    if source.kind == "parquet":
+        return f"{where} is not a whole Parquet file; write it again, or mend its extension"
+    return f"{where} cannot be read: {message.splitlines()[0]}"

@@ -1,0 +1,145 @@
+"""Files by their names: which format, whether compressed, what the header says."""
+
+import csv
+import gzip
+import io
+import shutil
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from linkparity.registry import nearest
+from linkparity.tables.workspace import Workspace
+
+SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+DELIMITER = {"csv": ",", "tsv": "\t"}
+STREAM = "-"
+
+
+@dataclass(frozen=True)
+class Format:
+    """``csv``, ``tsv`` or ``parquet``; whether gzip lies around it."""
+
+    kind: str
+    gzip: bool = False
+
+
+def format_of(name: str, told: str | None = None) -> Format:
+    """The format that a file's extensions, or ``told``, stand for.
+
+    >>> format_of("scores.csv.gz")
+    Format(kind='csv', gzip=True)
+    """
+    if told is not None:
+        if told not in SUFFIXES.values():
+            hint = nearest(told, sorted(set(SUFFIXES.values())))
+            raise ValueError(f"unknown format {told!r}{hint} known: csv, parquet, tsv")
+        return Format(told, name.endswith(".gz"))
+    path = Path(name)
+    packed = path.suffix.lower() == ".gz"
+    suffix = (path.with_suffix("") if packed else path).suffix.lower()
+    if suffix not in SUFFIXES or (packed and SUFFIXES[suffix] == "parquet"):
+        raise ValueError(
+            f"{name}: cannot tell the format by the extension {''.join(path.suffixes[-2:])!r}; "
+            "use .csv, .csv.gz, .tsv, .tsv.gz or .parquet"
+        )
+    return Format(SUFFIXES[suffix], packed)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file ready to be read: plain, on disk, with the name that messages use."""
+
+    name: str
+    path: Path
+    kind: str
+
+
+def open_source(name: str, workspace: Workspace, told: str | None = None) -> Source:
+    """Find a file; what comes compressed or by stdin is written out first.
+
+    Gzip is unpacked here because a cut-off archive must be an error, not a shorter table.
+    """
+    if name == STREAM:
+        plain = workspace.path / "stdin"
+        with plain.open("wb") as out:
+            shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
+        return _sniffed(Source("stdin", plain, told or ""), workspace)
+    shape = format_of(name, told)
+    path = Path(name)
+    if path.is_dir():
+        raise ValueError(f"{name}: is a directory; give one file")
+    if not path.exists():
+        close = [str(near) for near in path.parent.glob("*") if near.is_file()]
+        raise ValueError(f"{name}: no such file{nearest(name, close)} check the path")
+    if not path.stat().st_size:
+        raise ValueError(f"{name}: the file is empty; a table starts with a line of column names")
+    if shape.gzip:
+        path = _unpacked(name, path, workspace.path)
+    return Source(name, path, shape.kind)
+
+
+def _sniffed(source: Source, workspace: Workspace) -> Source:
+    """What stdin carries, told by its first bytes unless given."""
+    with source.path.open("rb") as file:
+        head = file.read(1 << 16)
+    if not head:
+        raise ValueError("stdin: nothing came in; a table starts with a line of column names")
+    if head.startswith(b"\x1f\x8b"):
+        plain = _unpacked(source.name, source.path, workspace.path)
+        return _sniffed(Source(source.name, plain, source.kind), workspace)
+    if source.kind:
+        return source
+    if head.startswith(b"PAR1"):
+        return Source(source.name, source.path, "parquet")
+    line = head.split(b"\n", 1)[0]
+    return Source(source.name, source.path, "tsv" if b"\t" in line else "csv")
+
+
+def _unpacked(name: str, path: Path, spool: Path) -> Path:
+    plain = spool / f"{path.stem}.{len(list(spool.iterdir()))}"
+    try:
+        with gzip.open(path) as packed, plain.open("wb") as out:
+            shutil.copyfileobj(packed, out, 1 << 20)
+    except (EOFError, gzip.BadGzipFile, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(
+            f"{name}: not a whole gzip file ({error}); pack it again, or drop .gz from the name"
+        ) from None
+    return plain
+
+
+def read_header(source: Source) -> list[str]:
+    """Column names of a CSV or TSV file, each once and none empty."""
+    with source.path.open("rb") as file:
+        head = file.read(1 << 20)
+    try:
+        text = _decode(head)
+    except UnicodeDecodeError as error:
+        line = head[: error.start].count(b"\n") + 1
+        if line == 1:
+            raise ValueError(
+                f"{source.name}: line 1 is not UTF-8 text; save the file with the encoding UTF-8"
+            ) from None
+        text = head[: error.start].decode("utf-8-sig")
+    rows = csv.reader(io.StringIO(text), delimiter=DELIMITER[source.kind])
+    names = next(rows, [])
+    if not any(name.strip() for name in names):
+        raise ValueError(f"{source.name}: line 1 is empty; it must hold the column names")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice or "" in names:
+        which = f"names {twice[0]!r} twice" if twice else "has a column without a name"
+        raise ValueError(f"{source.name}: line 1 {which}; give every column a name of its own")
+    return names
+
+
+def _decode(head: bytes) -> str:
+    """UTF-8 text; a character cut in two at the end is left out."""
+    try:
+        return head.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if len(head) - error.start < 4 and len(head) == 1 << 20:
+            return head[: error.start].decode("utf-8-sig")
+        raise

@@ -1,0 +1,139 @@
+"""What the commands ``audit`` and ``project`` do: files in, results and files out."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from linkparity.criteria import CRITERIA
+from linkparity.tables.auditing import Audit, audit_scores
+from linkparity.tables.columns import Reading
+from linkparity.tables.correcting import Correction, correct, fair_rows, report
+from linkparity.tables.duck import DuckEngine, readable_errors
+from linkparity.tables.files import STREAM, format_of, open_source
+from linkparity.tables.scores import ScoreTable, classify
+from linkparity.tables.tidy import tidied
+from linkparity.tables.tilts import read_tilts, tilts_text
+from linkparity.tables.workspace import Workspace
+from linkparity.tables.writing import check_output, whole_file, write_text
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Which files are read, where, and how.
+
+    Attributes:
+        scores: the score table, ``-`` for stdin.
+        nodes: the node table, None when groups stand in the score table.
+        reading: which column holds what, and what becomes of untidy rows.
+        engine: ``duckdb``, ``spark``, or the URL of a Spark master.
+        tmp: directory for temporary files; the system's by default.
+        format: of the scores, where the extension does not tell.
+    """
+
+    scores: str
+    nodes: str | None
+    reading: Reading
+    engine: str = "duckdb"
+    tmp: str | None = None
+    format: str | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a projection is asked for.
+
+    Attributes:
+        criterion: which parity.
+        target: name, number, or two numbers with a comma for equalized-odds.
+        tolerance: how far a mean may stay from it.
+        apply: file of tilts to use instead of fitting.
+        save_tilts: file to write the tilts to.
+        explain: whether to write the tilt of every row.
+    """
+
+    criterion: str = "dp"
+    target: str = "model"
+    tolerance: float = 0.0
+    apply: str | None = None
+    save_tilts: str | None = None
+    explain: bool = False
+
+
+def run_audit(
+    inputs: Inputs,
+    criterion: str = "dp",
+    confidence: float | None = 0.95,
+    top: int = 10,
+    seed: int = 0,
+) -> Audit:
+    """Audit a file."""
+    CRITERIA[criterion]  # a wrong name is told before any work
+    with opened(inputs) as table:
+        return audit_scores(table, criterion, confidence, top, seed)
+
+
+def run_project(
+    inputs: Inputs, out: str, wish: Wish, force: bool = False, told: str | None = None
+) -> Correction:
+    """Correct a file into another; nothing is written unless all of it is."""
+    CRITERIA[wish.criterion]
+    shape = format_of("out.csv" if out == STREAM else out, told)
+    for name in (out, wish.save_tilts):
+        if name is not None:
+            check_output(name, force)
+    saved = None if wish.apply is None else read_tilts(Path(wish.apply))
+    with opened(inputs) as table:
+        tilted, stats = correct(
+            table, wish.criterion, read_number(wish.target), wish.tolerance, saved, wish.apply or ""
+        )
+        found = report(table, stats, tilted)
+        fair, names = fair_rows(table, stats, tilted, wish.explain)
+        with whole_file(out, force, spool=Path(inputs.tmp) if inputs.tmp else None) as path:
+            table.engine.write(table, fair, names, path, shape)
+        if wish.save_tilts is not None:
+            write_text(wish.save_tilts, tilts_text(table, tilted), force)
+        return found
+
+
+def read_number(target: str) -> object:
+    """A target as typed: a name, a number, or two with a comma.
+
+    >>> read_number("0.1,0.6")
+    [0.1, 0.6]
+    """
+    try:
+        numbers = [float(part) for part in target.split(",")]
+    except ValueError:
+        return target
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+@contextmanager
+def opened(inputs: Inputs) -> Iterator[ScoreTable]:
+    """The classified score table of the files, in an engine that lasts as long as the block."""
+    with Workspace(inputs.tmp) as workspace, readable_errors():
+        scores = open_source(inputs.scores, workspace, inputs.format)
+        nodes = None if inputs.nodes is None else open_source(inputs.nodes, workspace)
+        size = sum(source.path.stat().st_size for source in (scores, nodes) if source is not None)
+        engine = make_engine(inputs.engine, workspace, size)
+        try:
+            given = engine.read(scores, "scores")
+            known = None if nodes is None else engine.read(nodes, "nodes")
+            yield tidied(classify(engine, given, known, inputs.reading))
+        finally:
+            engine.close()
+
+
+def make_engine(name: str, workspace: Workspace, size: int) -> Any:
+    """DuckDB, or Spark by name or by the URL of its master."""
+    if name == "duckdb":
+        return DuckEngine(workspace, size)
+    if name == "spark" or name.startswith(("spark://", "local", "yarn", "k8s://")):
+        from linkparity.tables.spark import SparkEngine
+
+        return SparkEngine(workspace, None if name == "spark" else name)
+    raise ValueError(
+        f"unknown engine {name!r}; known: duckdb, spark, or a URL such as spark://host:7077"
+    )

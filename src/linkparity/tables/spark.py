@@ -1,0 +1,121 @@
+"""Spark: the same expressions where the data outgrow one machine."""
+
+from typing import TYPE_CHECKING, Any
+
+from linkparity.optional import require
+from linkparity.tables.duck import DuckEngine, copy_options, text
+from linkparity.tables.engine import ROW, Engine, Input
+from linkparity.tables.files import DELIMITER, Format, Source, read_header
+from linkparity.tables.workspace import Workspace
+
+if TYPE_CHECKING:
+    from linkparity.tables.scores import ScoreTable
+
+EXTRA = "linkparity[spark]"
+
+
+class SparkEngine(Engine):
+    """A Spark session, local or at a master's URL; files must lie where its workers see them.
+
+    Args:
+        workspace: where the corrected table is put together.
+        master: URL such as ``spark://host:7077``; the local machine by default.
+        con: an Ibis backend to use instead of a session of our own.
+    """
+
+    def __init__(self, workspace: Workspace, master: str | None = None, con: Any = None) -> None:
+        self.workspace = workspace
+        self.views = 0
+        self.owned = con is None
+        if con is None:
+            ibis = require("ibis", "--engine spark", EXTRA)
+            con = ibis.pyspark.connect(_session(master))
+        super().__init__(con)
+        self.session = con._session
+
+    def read(self, source: Source, name: str) -> Input:
+        """A file as the table ``name``; rows are numbered in their order, with gaps."""
+        functions = require("pyspark.sql.functions", "--engine spark", EXTRA)
+        errors = require("pyspark.errors", "--engine spark", EXTRA)
+        path = source.path.absolute().as_uri()
+        try:
+            if source.kind == "parquet":
+                frame = self.session.read.parquet(path)
+            else:
+                schema = ", ".join(f"`{_ticked(column)}` string" for column in read_header(source))
+                frame = self.session.read.csv(
+                    path, schema, header=True, sep=DELIMITER[source.kind], quote='"', escape='"',
+                    mode="FAILFAST", multiLine=True, enforceSchema=True,
+                )  # fmt: skip
+            frame = frame.withColumn(ROW, functions.monotonically_increasing_id()).cache()
+            frame.count()
+        except errors.PySparkException as error:
+            line = str(error).strip().split("\n")[0]
+            raise ValueError(
+                f"{source.name}: Spark cannot read it ({line}); --engine duckdb names the row"
+            ) from None
+        frame.createOrReplaceTempView(name)
+        return Input(source.name, self.con.table(name))
+
+    def keep(self, expression: Any, name: str) -> Any:
+        """Work the expression out once and keep the result in Spark's cache."""
+        self.scans += 1
+        frame = self.session.sql(self.con.compile(expression)).cache()
+        frame.count()
+        return self._view(frame)
+
+    def lookup(self, data: Any) -> Any:
+        """A few numbers in an Arrow table, to be joined."""
+        return self._view(self.session.createDataFrame(data.to_pandas()))
+
+    def _view(self, frame: Any) -> Any:
+        self.views += 1
+        frame.createOrReplaceTempView(f"linkparity_{self.views}")
+        return self.con.table(f"linkparity_{self.views}")
+
+    def position(self, table: Input, row: int) -> int:
+        """The row's number as a person counts, from 1."""
+        return int(table.table.filter(table.table[ROW] <= row).count().execute())
+
+    def write(
+        self, table: "ScoreTable", fair: Any, names: list[str], path: str, shape: Format
+    ) -> None:
+        """Spark writes parts; DuckDB puts them into one file, in order."""
+        self.scans += 1
+        given = table.given.table
+        fair = fair.rename(_lp_fair_row="row")
+        joined = given.inner_join(fair, given[ROW] == fair["_lp_fair_row"])
+        place = self.workspace.path / "parts"
+        self.con.to_parquet_dir(joined.drop("_lp_fair_row"), str(place))
+        duck = DuckEngine(self.workspace, size=1 << 40)
+        try:
+            parts = text(str(place / "*.parquet"))
+            query = f"SELECT * EXCLUDE ({ROW}) FROM read_parquet({parts}) ORDER BY {ROW}"
+            duck.run(f"COPY ({query}) TO {text(path)} ({copy_options(shape)})")
+        finally:
+            duck.close()
+
+    def close(self) -> None:
+        """End the session, unless somebody else began it."""
+        if self.owned:
+            self.session.stop()
+
+
+def _session(master: str | None) -> Any:
+    sql = require("pyspark.sql", "--engine spark", EXTRA)
+    builder = sql.SparkSession.builder.appName("linkparity").master(master or "local[*]")
+    for key, value in (
+        ("spark.ui.enabled", "false"),
+        ("spark.ui.showConsoleProgress", "false"),
+        ("spark.sql.shuffle.partitions", "8" if master is None else "200"),
+        ("spark.sql.execution.arrow.pyspark.enabled", "true"),
+        ("spark.sql.session.timeZone", "UTC"),
+    ):
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _ticked(column: str) -> str:
+    return column.replace("`", "``")

@@ -1,0 +1,140 @@
+"""One scan for all that needs no tilt: counts, means, variances, a histogram of logits."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkparity.metrics.sums import CellMeans, cell_means
+from linkparity.optional import require
+from linkparity.tables.engine import EXTRA
+from linkparity.tables.scores import ScoreTable
+
+#: Bins per unit of logit; the histogram only finds where the solver starts.
+FINE = 32
+FAR = 1000.0
+EDGE = 10**6
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """Sums per combination of groups and label, K of them, and a histogram of their logits.
+
+    Attributes:
+        code: ``(K,)`` as in the classified rows.
+        key: ``(K, 2)`` groups, −1 for none.
+        label: ``(K,)`` 0 or 1; 0 throughout without labels.
+        count: ``(K,)`` pairs.
+        mean: ``(K,)`` mean probability.
+        square: ``(K,)`` sum of squared distances from that mean.
+        yes: ``(K,)`` sum of p over the scores that can be tilted.
+        no: ``(K,)`` sum of 1 − p over them.
+        spread: ``(K,)`` sum of p(1 − p) over them.
+        zeros: ``(K,)`` scores of exactly 0, which no tilt can move.
+        ones: ``(K,)`` scores of exactly 1, the same.
+        bin_of: ``(B,)`` combination of each bin of finite logits.
+        bin_count: ``(B,)`` pairs in it.
+        bin_logit: ``(B,)`` mean logit in it.
+        bound: a number that no finite logit exceeds in absolute value.
+    """
+
+    code: np.ndarray
+    key: np.ndarray
+    label: np.ndarray
+    count: np.ndarray
+    mean: np.ndarray
+    square: np.ndarray
+    yes: np.ndarray
+    no: np.ndarray
+    spread: np.ndarray
+    zeros: np.ndarray
+    ones: np.ndarray
+    bin_of: np.ndarray
+    bin_count: np.ndarray
+    bin_logit: np.ndarray
+    bound: float
+
+    @property
+    def kept(self) -> int:
+        """Scores of exactly 0 or 1."""
+        return int((self.zeros + self.ones).sum())
+
+
+def measure(table: ScoreTable) -> Statistics:
+    """Scan the good rows once."""
+    ibis = require("ibis", "audit and project", EXTRA)
+    rows = table.good
+    finite = (rows.x < float("inf")) & (rows.x > float("-inf"))
+    near = ibis.greatest(ibis.least(rows.x, FAR), -FAR)
+    bin_ = ibis.ifelse(finite, (near * FINE).floor(), ibis.ifelse(rows.x > 0, EDGE, -EDGE))
+    small = (-rows.x.abs()).exp()
+    q = ibis.ifelse(rows.x > 0, small / (1 + small), 1 / (1 + small))
+    q = q if table.columns.logits else 1 - rows.p
+    cut = rows.select(code=rows.code, bin=bin_.cast("int32"), p=rows.p, q=q, x=rows.x)
+    found = table.engine.small(
+        cut.group_by("code", "bin").aggregate(
+            n=cut.count(), s=cut.p.sum(), ss=(cut.p * cut.p).sum(), q=cut.q.sum(),
+            pq=(cut.p * cut.q).sum(), x=cut.x.mean(), far=cut.x.abs().max(),
+        )
+    )  # fmt: skip
+    return _statistics(table, found)
+
+
+def _statistics(table: ScoreTable, found: dict[str, Any]) -> Statistics:
+    order = np.lexsort((found["bin"], found["code"]))
+    names = ("code", "bin", "n", "s", "ss", "q", "pq", "x", "far")
+    code, bins, n, s, ss, q, pq, x, far = (found[name][order] for name in names)
+    codes, of = np.unique(code, return_inverse=True)
+    size = len(codes)
+    key, label = table.keys(codes)
+    count = np.bincount(of, n, size)
+    mean = np.bincount(of, s, size) / count
+    inside = np.maximum(ss - s * s / n, 0.0) + n * (s / n - mean[of]) ** 2
+    finite = np.abs(bins) < EDGE
+    return Statistics(
+        codes, key, label, count, mean, np.bincount(of, inside, size),
+        yes=np.bincount(of, s * finite, size),
+        no=np.bincount(of, q * finite, size),
+        spread=np.bincount(of, pq, size),
+        zeros=np.bincount(of, n * (bins == -EDGE), size),
+        ones=np.bincount(of, n * (bins == EDGE), size),
+        bin_of=of[finite], bin_count=n[finite].astype(float), bin_logit=x[finite],
+        bound=float(far[finite].max(initial=0.0)) + 1.0,
+    )  # fmt: skip
+
+
+def pair_keys(stats: Statistics) -> tuple[np.ndarray, np.ndarray]:
+    """``(G, 2)`` distinct group pairs in reading order, and ``(K,)`` which one each K is."""
+    lone = stats.key[:, 1] < 0
+    order = np.lexsort((stats.key[:, 1], stats.key[:, 0], lone))
+    _, first = np.unique(stats.key[order], axis=0, return_index=True)
+    pairs = stats.key[order][np.sort(first)]
+    same = (stats.key[:, None, :] == pairs[None, :, :]).all(axis=2)
+    return pairs, same.argmax(axis=1)
+
+
+def five_sums(stats: Statistics, mean: np.ndarray, labelled: bool) -> np.ndarray:
+    """``(G, 5)`` of :class:`~linkparity.metrics.CellSums` per group pair, at means ``(K,)``."""
+    pairs, of = pair_keys(stats)
+    size = len(pairs)
+    links = stats.count * stats.label
+    mass = stats.count * mean
+    unknown = np.full(size, np.nan)
+    return np.stack(
+        [
+            np.bincount(of, stats.count, size),
+            np.bincount(of, links, size) if labelled else unknown,
+            np.bincount(of, stats.count, size),
+            np.bincount(of, mass, size),
+            np.bincount(of, mass * stats.label, size) if labelled else unknown,
+        ],
+        axis=1,
+    )
+
+
+def view_means(
+    stats: Statistics, mean: np.ndarray, table: ScoreTable, view: str = "subgroup"
+) -> CellMeans:
+    """Means per cell of a view, at means ``(K,)`` of the combinations."""
+    pairs, _ = pair_keys(stats)
+    return cell_means(pairs, five_sums(stats, mean, table.labelled), view, table.names)

@@ -1,0 +1,208 @@
+"""What is wrong or untidy in a classified table: one sentence with row, column and fix."""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkparity.grouping import GraphWarning
+from linkparity.optional import require
+from linkparity.tables.engine import EXTRA, ROW
+from linkparity.tables.groups import NONE, unknown_named
+from linkparity.tables.scores import (
+    BAD_LABEL,
+    BAD_SCORE,
+    LOOP,
+    NO_SCORE,
+    NO_SOURCE,
+    NO_TARGET,
+    OK,
+    ScoreTable,
+)
+
+
+def tidied(table: ScoreTable) -> ScoreTable:
+    """The table with its rows checked, and untidy ones dropped where the reading says so."""
+    rows, engine = table.rows, table.engine
+    lost = rows.ga == NONE if table.bare else (rows.ga == NONE) | (rows.gb == NONE)
+    told = rows.select(issue=rows.issue, lost=lost, row=rows.row)
+    kinds = told.group_by("issue", "lost").aggregate(count=told.count(), first=told.row.min())
+    found = engine.small(kinds)
+    total = int(found["count"].sum())
+    if not total:
+        raise ValueError(
+            f"{table.given.name}: has column names but no rows; there is nothing to do"
+        )
+    _check_issues(table, found["issue"], found["first"])
+    loops = found["issue"] == LOOP
+    unknown = (found["issue"] == OK) & found["lost"]
+    dropped = {}
+    if loops.any():
+        dropped["self-loops"] = int(found["count"][loops].sum())
+        if table.reading.self_loops == "error":
+            raise ValueError(_loop(table, int(found["first"][loops].min()), dropped["self-loops"]))
+    if unknown.any():
+        dropped["unknown"] = int(found["count"][unknown].sum())
+        if table.reading.unknown == "error":
+            raise ValueError(
+                _unknown(table, int(found["first"][unknown].min()), dropped["unknown"])
+            )
+    good = rows.filter((rows.issue == OK) & ~lost) if dropped else rows
+    table = replace(table, good=good, total=total, dropped=dropped)
+    return _with_sizes(_once(table))
+
+
+def _check_issues(table: ScoreTable, issue: np.ndarray, first: np.ndarray) -> None:
+    """Raise for the first thing that no option resolves."""
+    columns = table.columns
+    for kind, column, wanted in (
+        (NO_SOURCE, columns.source, "an id; fill it in or leave the row out"),
+        (NO_TARGET, columns.target, "an id; fill it in or leave the row out"),
+        (NO_SCORE, columns.value, "a number; fill it in or leave the row out"),
+        (BAD_SCORE, columns.value, _score_fix(columns.logits)),
+        (BAD_LABEL, columns.label, "0 or 1; 1 is a link, 0 a pair without one"),
+    ):
+        if (issue == kind).any():
+            row = int(first[issue == kind].min())
+            place, cells = _place(table, row, column)
+            raise ValueError(f"{place} holds {_shown(cells.get(column))}, not {wanted}")
+
+
+def _score_fix(logits: bool) -> str:
+    if logits:
+        return "a finite logit; give probabilities in a column 'score' instead"
+    return "a probability in [0, 1]; if these are logits, say --logit and the column's name"
+
+
+def _place(table: ScoreTable, row: int, column: str | None) -> tuple[str, dict[Any, Any]]:
+    """``scores.csv: row 3, column 'score'``, and the row itself."""
+    given = table.given
+    if not given.ordered:
+        return f"{given.name}: a row, column {column!r}", {}
+    cells = given.table.filter(given.table[ROW] == row).to_pyarrow().to_pylist()[0]
+    return f"{given.name}: row {table.engine.position(given, row):,}, column {column!r}", cells
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None or value == "" else repr(value)
+
+
+def _loop(table: ScoreTable, row: int, count: int) -> str:
+    place, cells = _place(table, row, table.columns.target)
+    node = cells.get(table.columns.target)
+    return (
+        f"{place} joins node {node!r} with itself ({count:,} such rows); leave them out with "
+        "--self-loops drop, or say --bipartite if sources and targets are two kinds of nodes"
+    )
+
+
+def _unknown(table: ScoreTable, row: int, count: int) -> str:
+    found = table.rows.filter(table.rows.row == row).limit(1).to_pyarrow().to_pylist()[0]
+    first = found["ga"] == NONE
+    column = table.columns.source if first else table.columns.target
+    place, cells = _place(table, row, column)
+    node = cells.get(column)
+    nodes = table.groups.source
+    why = f"has no {table.reading.attribute}"
+    if nodes is not None:
+        listed = found["a" if first else "b"] != NONE
+        why = f"has no {table.reading.attribute} in" if listed else "is not in"
+        why = f"{why} {nodes.name}"
+    fix = "--unknown group (a group of their own) or --unknown drop (leave such rows out)"
+    if nodes is not None and not first and not table.reading.bipartite:
+        fix += ", or say --bipartite if targets have no groups"
+    return f"{place}: node {node!r} {why} ({count:,} such rows); write ids alike, or use {fix}"
+
+
+def _once(table: ScoreTable) -> ScoreTable:
+    """Every pair once: an error by default, or the first row of each."""
+    ibis = require("ibis", "audit and project", EXTRA)
+    good, engine = table.good, table.engine
+    low, high = good.a, good.b
+    if not table.reading.ordered:
+        low, high = ibis.least(low, high), ibis.greatest(low, high)
+    keyed = good.select(row=good.row, low=low, high=high)
+    by: tuple[str, ...] = ("low", "high")
+    if table.groups.nodes is not None and not table.bare:
+        keyed = keyed.mutate(key=keyed.low.cast("int64") * 2**31 + keyed.high)
+        by = ("key",)
+    pairs = keyed.group_by(*by).aggregate(
+        first=keyed.row.min(), again=keyed.row.max(), n=keyed.count()
+    )
+    twice = pairs.filter(pairs.n > 1)
+    summary = twice.aggregate(
+        rows=(twice.n - 1).sum(), first=twice.first.min(), pairs=twice.count()
+    )
+    found = engine.small(summary)
+    if not found["pairs"][0]:
+        return table
+    count = int(found["rows"][0])
+    if table.reading.duplicates == "error":
+        raise ValueError(_twice(table, twice, int(found["first"][0]), count))
+    if not table.given.ordered:
+        raise ValueError(f"{table.given.name}: --duplicates first needs a table with an order")
+    repeats = keyed.inner_join(twice, list(by)).filter(lambda t: t.row > t.first).select("row")
+    rest = good.anti_join(repeats, "row")
+    return replace(
+        table,
+        good=engine.keep(rest, "once"),
+        dropped=table.dropped | {"duplicates": count},
+    )
+
+
+def _twice(table: ScoreTable, twice: Any, first: int, count: int) -> str:
+    again = twice.filter(twice.first == first).limit(1).to_pyarrow().to_pylist()[0]["again"]
+    place, cells = _place(table, again, table.columns.source)
+    ends = f"({cells.get(table.columns.source)!r}, {cells.get(table.columns.target)!r})"
+    where = f" after row {table.engine.position(table.given, first):,}" if cells else ""
+    fix = "--duplicates first"
+    if not table.reading.ordered:
+        fix += ", or say --directed if (a, b) and (b, a) are two pairs"
+    return (
+        f"{place}: the pair {ends} stands again{where} ({count:,} repeated rows); "
+        f"keep the first of each with {fix}"
+    )
+
+
+def _with_sizes(table: ScoreTable) -> ScoreTable:
+    """Nodes per group; a node with two groups, or a single group, is an error."""
+    good, engine = table.good, table.engine
+    ends = good.select(node=good.a, group=good.ga)
+    if not table.bare:
+        ends = ends.union(good.select(node=good.b, group=good.gb))
+    each = ends.group_by("node").aggregate(low=ends.group.min(), high=ends.group.max())
+    found = engine.small(each.group_by("low", "high").aggregate(count=each.count()))
+    torn = found["low"] != found["high"]
+    if torn.any():
+        a, b = int(found["low"][torn][0]), int(found["high"][torn][0])
+        raise ValueError(_torn(table, each, a, b))
+    names = table.names
+    if found["high"].size and found["high"].max() == len(names):
+        names = unknown_named(names, table.given.name)
+    sizes = np.zeros(len(names), dtype=np.int64)
+    sizes[found["low"]] = found["count"]
+    present = np.flatnonzero(sizes)
+    if len(present) < 2:
+        which = f"only one group, {names[present[0]]!r}" if len(present) else "no group at all"
+        raise ValueError(
+            f"{table.given.name}: {which}, has scores; parity compares two or more, "
+            f"so check column {table.reading.attribute!r}"
+        )
+    for group in np.flatnonzero(sizes == 1):
+        text = f"group {names[group]!r} has a single node; its numbers describe one individual"
+        warnings.warn(f"{table.given.name}: {text}", GraphWarning, stacklevel=5)
+    return replace(table, names=names, sizes=tuple(sizes.tolist()))
+
+
+def _torn(table: ScoreTable, each: Any, low: int, high: int) -> str:
+    node = each.filter((each.low == low) & (each.high == high)).limit(1).node
+    good = table.good
+    rows = good.filter((good.a == node.as_scalar()) | (good.b == node.as_scalar()))
+    row = int(rows.row.min().execute())
+    one = rows.filter(rows.row == row).limit(1)
+    at_source = bool((one.a == node.as_scalar()).as_scalar().execute())
+    column = table.columns.source if at_source else table.columns.target
+    place, cells = _place(table, row, column)
+    both = f"{table.names[low]!r} and {table.names[high]!r}"
+    return f"{place}: node {cells.get(column)!r} has two groups in this table, {both}; keep one"

@@ -1,0 +1,113 @@
+"""Files that are either whole or not there."""
+
+import errno
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from linkparity.tables.files import STREAM
+
+
+def check_output(name: str, force: bool) -> None:
+    """Raise before any work when an output cannot be written."""
+    if name == STREAM:
+        return
+    path = Path(name)
+    if path.is_dir():
+        raise ValueError(f"{name}: is a directory; give the name of a file in it")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"{name}: its directory does not exist; make it first")
+    if path.exists() and not force:
+        raise ValueError(f"{name}: exists already; choose another name, or overwrite with --force")
+
+
+@contextmanager
+def whole_file(name: str, force: bool = False, spool: Path | None = None) -> Iterator[str]:
+    """A path to write to; what was written gets its name when the block ends without an error.
+
+    On Linux the file has no name until then, so that a killed process leaves nothing behind;
+    elsewhere it has a temporary one. ``-`` is copied to stdout.
+    """
+    if name == STREAM:
+        with tempfile.TemporaryDirectory(dir=spool) as place:
+            path = Path(place) / "out"
+            yield str(path)
+            with path.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
+            sys.stdout.buffer.flush()
+        return
+    check_output(name, force)
+    target = Path(name).absolute()
+    unnamed = _unnamed(target.parent)
+    if unnamed is None:
+        with _renamed(target, force) as path:
+            yield str(path)
+        return
+    try:
+        yield f"/proc/self/fd/{unnamed}"
+        os.fsync(unnamed)
+        _link(unnamed, target, force)
+    finally:
+        os.close(unnamed)
+
+
+def write_text(name: str, text: str, force: bool = False) -> None:
+    """Write a whole text file."""
+    with whole_file(name, force) as path:
+        Path(path).write_text(text, encoding="utf-8")
+
+
+def _unnamed(directory: Path) -> int | None:
+    """An open file without a name; None where the system knows no such thing."""
+    flag = getattr(os, "O_TMPFILE", None)
+    if flag is None or not Path("/proc/self/fd").is_dir():
+        return None
+    try:
+        return os.open(directory, os.O_RDWR | flag, 0o666)
+    except OSError as error:
+        if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
+            return None
+        raise
+
+
+def _link(fd: int, target: Path, force: bool) -> None:
+    """Give an unnamed file its name, at once."""
+    source = f"/proc/self/fd/{fd}"
+    directory = os.open(target.parent, os.O_RDONLY)
+    try:
+        try:
+            os.link(source, target.name, dst_dir_fd=directory, follow_symlinks=True)
+        except FileExistsError:
+            if not force:
+                raise
+            spare = f".{target.name}.{os.getpid()}.tmp"
+            os.link(source, spare, dst_dir_fd=directory, follow_symlinks=True)
+            os.replace(spare, target.name, src_dir_fd=directory, dst_dir_fd=directory)
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+@contextmanager
+def _renamed(target: Path, force: bool) -> Iterator[Path]:
+    number, spare = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    os.close(number)
+    path = Path(spare)
+    try:
+        yield path
+        check_output(str(target), force)
+        path.chmod(0o666 & ~_umask())
+        path.replace(target)
+    finally:
+        with suppress(FileNotFoundError):
+            path.unlink()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

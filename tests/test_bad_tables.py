@@ -1,0 +1,288 @@
+"""Bad input: one line with file, row, column and fix; exit code 2; nothing written."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from linkparity.tables.workspace import PREFIX, Workspace, remove_stale
+from table_cases import exit_code, make_scores, write
+
+HEAD = "source,target,score,label\n"
+GOOD = "a,b,0.5,1\nb,c,0.25,0\na,c,0.75,1\n"
+NODES = "node,kind\na,x\nb,y\nc,z\n"
+
+
+def case(scores=HEAD + GOOD, nodes=NODES, name="s.csv", args=()):
+    return scores, nodes, name, args
+
+
+BAD = {
+    "missing file": (case(None), "s.csv: no such file"),
+    "near file": (case(None, name="n.csvv"), "n.csvv: cannot tell the format by the extension"),
+    "missing column": (
+        case("source,target,scor,label\n" + GOOD),
+        "s.csv: no column 'score' or 'logit'; did you mean 'scor'? name it with --score",
+    ),
+    "missing attribute": (
+        case(nodes="node,kin\na,x\nb,y\n"),
+        "n.csv: no column 'kind'; did you mean 'kin'? columns: node, kin",
+    ),
+    "groups nowhere": (case(nodes=None), "s.csv: no column 'source_kind'; did you mean 'source'?"),
+    "named column": (
+        case(args=("--score", "scores")),
+        "s.csv: no column 'scores' (--score); did you mean 'score'?",
+    ),
+    "empty file": (case(""), "s.csv: the file is empty"),
+    "empty nodes": (case(nodes=""), "n.csv: the file is empty"),
+    "header only": (case(HEAD), "s.csv: has column names but no rows"),
+    "empty header": (case("\n" + GOOD), "s.csv: line 1 is empty; it must hold the column names"),
+    "header twice": (case("source,target,score,score\n" + GOOD), "line 1 names 'score' twice"),
+    "not utf-8": (case(HEAD.encode() + b"\xe9,b,0.5,1\n"), "s.csv: line 2 is not UTF-8 text; save"),
+    "utf-16": (case((HEAD + GOOD).encode("utf-16")), "s.csv: line 1 is not UTF-8 text"),
+    "ragged row": (
+        case(HEAD + GOOD + "c,d,0.5\n"),
+        "s.csv: line 5 has 3 columns where the header has 4; mend the row",
+    ),
+    "long row": (
+        case(HEAD + "a,b,0.5,1,9\n"),
+        "s.csv: line 2 has 5 columns where the header has 4",
+    ),
+    "open quote": (case(HEAD + GOOD + '"c,d,0.5,1\n'), "s.csv: line 5 opens a quote"),
+    "score above 1": (
+        case(HEAD + GOOD + "b,a,1.5,1\n"),
+        "s.csv: row 4, column 'score' holds '1.5', not a probability in [0, 1]; if these are",
+    ),
+    "score nan": (
+        case(HEAD + "a,b,nan,1\n"),
+        "s.csv: row 1, column 'score' holds 'nan', not a prob",
+    ),
+    "score text": (case(HEAD + "a,b,high,1\n"), "row 1, column 'score' holds 'high', not a number"),
+    "score missing": (case(HEAD + "a,b,,1\n"), "s.csv: row 1, column 'score' holds nothing, not a"),
+    "logit infinite": (
+        case("source,target,logit\na,b,inf\n"),
+        "s.csv: row 1, column 'logit' holds 'inf', not a finite logit",
+    ),
+    "label": (case(HEAD + GOOD + "c,b,0.5,2\n"), "row 4, column 'label' holds '2', not 0 or 1"),
+    "no id": (case(HEAD + ",b,0.5,1\n"), "s.csv: row 1, column 'source' holds nothing, not an id"),
+    "unknown node": (
+        case(HEAD + GOOD + "a,d,0.5,1\n"),
+        "s.csv: row 4, column 'target': node 'd' is not in n.csv (1 such rows); write ids alike, "
+        "or use --unknown group",
+    ),
+    "node without value": (
+        case(nodes="node,kind\na,x\nb,\nc,z\n"),
+        "column 'target': node 'b' has no kind in n.csv (2 such rows)",
+    ),
+    "two groups": (
+        case(nodes=NODES + "a,z\n"),
+        "n.csv: row 1, column 'node': node 'a' is listed twice with two groups, 'x' and 'z', "
+        "again in row 4; keep one",
+    ),
+    "one group": (
+        case(nodes="node,kind\na,x\nb,x\nc,x\n"),
+        "s.csv: only one group, 'x', has scores; parity compares two or more",
+    ),
+    "no groups": (case(nodes="node,kind\na,\nb,\n"), "n.csv: column 'kind' is empty in every row"),
+    "score and logit": (
+        case("source,target,score,logit\na,b,0.5,0\n"),
+        "s.csv: has both columns 'score' and 'logit'; choose one with --score score or --logit",
+    ),
+    "duplicates": (
+        case(HEAD + GOOD + "b,a,0.5,1\n"),
+        "s.csv: row 4, column 'source': the pair ('b', 'a') stands again after row 1 (1 repeated "
+        "rows); keep the first of each with --duplicates first, or say --directed",
+    ),
+    "self-loop": (
+        case(HEAD + GOOD + "b,b,0.5,1\n"),
+        "s.csv: row 4, column 'target' joins node 'b' with itself (1 such rows); leave them out "
+        "with --self-loops drop",
+    ),
+    "sensitive": (case(args=("--sensitive", "")), "sensitive must name the column"),
+    "unknown option": (case(args=("--unknown", "drp")), "'drop', got 'drp'; did you mean 'drop'?"),
+    "criterion": (
+        case(args=("--criterion", "weakdp")),
+        "unknown criterion 'weakdp'; did you mean 'weak-dp'",
+    ),
+    "no labels": (
+        case("source,target,score\na,b,0.5\nb,c,0.25\n", args=("--criterion", "eo")),
+        "s.csv: criterion 'eo' needs a column 'label' of 0 and 1",
+    ),
+    "no links": (
+        case(HEAD + "a,b,0.5,0\nb,c,0.25,0\n", args=("--criterion", "eo")),
+        "s.csv: no pair falls under eo; it needs links (label 1)",
+    ),
+    "engine": (case(args=("--engine", "duck")), "unknown engine 'duck'; known: duckdb, spark"),
+    "two columns": (case("a,b\n1,2\n"), "s.csv: needs columns source, target and score"),
+    "not gzip": (case(HEAD + GOOD, name="s.csv.gz"), "s.csv.gz: not a whole gzip file"),
+    "cut gzip": (
+        case(gzip.compress((HEAD + GOOD).encode())[:-12], name="s.csv.gz"),
+        "s.csv.gz: not a whole gzip file",
+    ),
+    "not parquet": (case(HEAD + GOOD, name="s.parquet"), "s.parquet is not a whole Parquet file"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+@pytest.mark.parametrize("verb", ["audit", "project"])
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_line(tmp_path, monkeypatch, capfd, name, verb):
+    (scores, nodes, file, args), said = BAD[name]
+    monkeypatch.chdir(tmp_path)
+    for path, content in ((file, scores), ("n.csv", nodes)):
+        if content is not None:
+            Path(path).write_bytes(content if isinstance(content, bytes) else content.encode())
+    command = [verb, file, "--sensitive", "kind"]
+    command += ["--nodes", "n.csv"] if nodes is not None else []
+    command += ["--out", "out.csv", "--save-tilts", "t.json"] if verb == "project" else []
+    before = sorted(os.listdir())
+    code = exit_code(*command, *args)
+    out, err = capfd.readouterr()
+    assert code == 2
+    assert out == ""
+    lines = [line for line in err.splitlines() if not line.startswith("Warning")]
+    assert len(lines) == 1
+    assert lines[0].startswith("Error: ")
+    assert said in lines[0]
+    assert sorted(os.listdir()) == before
+
+
+def test_an_output_that_exists_stays(tmp_path, capfd):
+    scores, people, _ = make_scores()
+    file, nodes = write(scores, tmp_path / "s.csv"), write(people, tmp_path / "n.csv")
+    out = tmp_path / "out.csv"
+    out.write_text("mine")
+    args = ("project", file, "--nodes", nodes, "--sensitive", "kind", "--out", out)
+    assert exit_code(*args) == 2
+    assert "out.csv: exists already; choose another name, or overwrite with --force" in (
+        capfd.readouterr().err
+    )
+    assert out.read_text() == "mine"
+    assert exit_code(*args, "--force") == 0
+    assert out.read_text().startswith("source,target,score,label,fair_score\n")
+    report = tmp_path / "r.html"
+    report.write_text("mine")
+    assert exit_code("audit", *args[1:6], "--html", report) == 2
+    assert report.read_text() == "mine"
+    assert exit_code("project", *args[1:6], "--out", tmp_path / "no" / "f.csv") == 2
+    assert "its directory does not exist" in capfd.readouterr().err
+
+
+def test_a_table_that_was_projected_is_not_projected_again(tmp_path, capfd):
+    scores, people, _ = make_scores()
+    nodes = write(people, tmp_path / "n.csv")
+    file = write(scores.assign(fair_score=0.5), tmp_path / "s.csv")
+    out = tmp_path / "o.csv"
+    assert exit_code("project", file, "--nodes", nodes, "--sensitive", "kind", "--out", out) == 2
+    assert "has a column 'fair_score' already" in capfd.readouterr().err
+
+
+def test_tilts_of_something_else(tmp_path, capfd):
+    scores, people, _ = make_scores()
+    file, nodes = write(scores, tmp_path / "s.csv"), write(people, tmp_path / "n.csv")
+    wrong = tmp_path / "wrong.json"
+    args = ("project", file, "--nodes", nodes, "--sensitive", "kind", "--out", tmp_path / "o.csv")
+    for content in ("{", "[]", json.dumps({"format": "other"}), "{}"):
+        wrong.write_text(content)
+        assert exit_code(*args, "--apply", wrong) == 2
+        assert "wrong.json: is no file of tilts" in capfd.readouterr().err
+    assert exit_code(*args, "--apply", tmp_path / "none.json") == 2
+    assert "none.json: no such file" in capfd.readouterr().err
+
+
+def large(tmp_path, rows=1200):
+    """A table whose projection takes a while, through a database on disk."""
+    scores, people, _ = make_scores(rows)
+    return write(scores, tmp_path / "s.csv"), write(people, tmp_path / "n.csv")
+
+
+def start(tmp_path, file, nodes, out):
+    spare = tmp_path / "tmp"
+    spare.mkdir(exist_ok=True)
+    code = "import linkparity.tables.duck as e, sys; e.IN_MEMORY = 0\n"
+    code += "from linkparity.cli import main; main(sys.argv[1:])"
+    args = [sys.executable, "-c", code, "project", str(file), "--nodes", str(nodes)]
+    args += ["--sensitive", "kind", "--out", str(out), "--tmp", str(spare)]
+    return subprocess.Popen(args, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True), spare
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.3, 0.8])
+def test_a_killed_projection_leaves_no_output_and_the_next_run_cleans_up(tmp_path, wait):
+    file, nodes = large(tmp_path)
+    out = tmp_path / "out" / "fair.csv"
+    out.parent.mkdir()
+    run, spare = start(tmp_path, file, nodes, out)
+    for _ in range(600):
+        if any(spare.glob(f"{PREFIX}*/rows.duckdb")) or run.poll() is not None:
+            break
+        time.sleep(0.05)
+    assert run.poll() is None, run.communicate()[1]
+    time.sleep(wait)
+    run.send_signal(signal.SIGKILL)
+    run.communicate()
+    if run.returncode == -signal.SIGKILL:
+        assert os.listdir(out.parent) == []
+        assert len(list(spare.glob(f"{PREFIX}*"))) == 1
+    remove_stale(spare)
+    assert list(spare.iterdir()) == []
+
+
+def test_an_interrupted_projection_says_so(tmp_path):
+    file, nodes = large(tmp_path)
+    out = tmp_path / "out" / "fair.csv"
+    out.parent.mkdir()
+    run, spare = start(tmp_path, file, nodes, out)
+    for _ in range(600):
+        if any(spare.glob(f"{PREFIX}*/rows.duckdb")) or run.poll() is not None:
+            break
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate()
+    assert run.returncode == 2, err
+    assert err == "Error: interrupted; nothing was written\n"
+    assert os.listdir(out.parent) == []
+    assert list(spare.iterdir()) == []
+
+
+def test_a_live_workspace_is_left_alone(tmp_path):
+    with Workspace(tmp_path) as mine:
+        assert mine.path.is_dir()
+        with Workspace(tmp_path) as other:
+            assert mine.path.is_dir()
+            assert other.path != mine.path
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_nothing(tmp_path):
+    """A real full disk where the system lets us make one."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(small)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("cannot mount a small file system here")
+    try:
+        file, nodes = large(tmp_path, 300)
+        run, _ = start(tmp_path, file, nodes, small / "fair.csv")
+        _, err = run.communicate()
+        assert run.returncode == 2, err
+        assert err.startswith("Error: ")
+        assert err.count("\n") == 1
+        assert "No space left" in err
+        assert "nothing was written" in err
+        assert os.listdir(small) == []
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_without_the_extra_the_pip_command_is_told(monkeypatch, tmp_path, capfd):
+    scores, people, _ = make_scores()
+    file, nodes = write(scores, tmp_path / "s.csv"), write(people, tmp_path / "n.csv")
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    assert exit_code("audit", file, "--nodes", nodes, "--sensitive", "kind") == 2
+    assert 'needs ibis: pip install "linkparity[tables]"' in capfd.readouterr().err

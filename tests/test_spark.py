@@ -1,0 +1,91 @@
+"""Spark gives what DuckDB gives."""
+
+import json
+import shutil
+import warnings
+
+import numpy as np
+import pytest
+
+import linkparity as lp
+from table_cases import exit_code, make_scores, read, write
+
+pytest.importorskip("pyspark")
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(shutil.which("java") is None, reason="needs Java"),
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    place = tmp_path_factory.mktemp("spark")
+    scores, people, _ = make_scores(extreme=True)
+    return write(scores, place / "s.csv"), write(people, place / "n.csv"), place
+
+
+def results(capfd, *args):
+    assert exit_code(*args) == 0
+    return json.loads(capfd.readouterr().out)
+
+
+def flat(value, path=""):
+    if isinstance(value, dict):
+        return {k: v for key, part in value.items() for k, v in flat(part, f"{path}.{key}").items()}
+    if isinstance(value, list):
+        return {k: v for i, part in enumerate(value) for k, v in flat(part, f"{path}.{i}").items()}
+    return {path: value}
+
+
+def test_audit_and_project_equal_duckdb(files, capfd):
+    file, nodes, place = files
+    common = (file, "--nodes", nodes, "--sensitive", "kind", "--json")
+    one, other = (
+        flat(results(capfd, "audit", *common, "--engine", engine)) for engine in ("duckdb", "spark")
+    )
+    assert set(one) == set(other)
+    for key, value in one.items():
+        if key != ".scans":
+            same = pytest.approx(value, abs=1e-9) if isinstance(value, float) else value
+            assert other[key] == same, key
+    for engine in ("duckdb", "spark"):
+        out = place / f"{engine}.csv"
+        results(capfd, "project", *common, "--engine", engine, "--out", out, "--explain")
+    duck, spark = read(place / "duckdb.csv"), read(place / "spark.csv")
+    assert list(duck.columns) == list(spark.columns)
+    for column in ("source", "target", "score", "label"):
+        assert duck[column].tolist() == spark[column].tolist()
+    assert np.abs(duck.fair_score - spark.fair_score).max() < 1e-9
+    assert np.abs(duck.tilt - spark.tilt).max() < 1e-9
+
+
+def test_an_error_names_the_row(files, capfd, tmp_path):
+    file, nodes, _ = files
+    bad = tmp_path / "bad.csv"
+    lines = file.read_text().splitlines()
+    lines[7] = lines[7].rsplit(",", 2)[0] + ",7.5,1"
+    bad.write_text("\n".join(lines) + "\n")
+    args = ("audit", bad, "--nodes", nodes, "--sensitive", "kind", "--engine", "spark")
+    assert exit_code(*args) == 2
+    said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("Error")]
+    assert len(said) == 1
+    assert "bad.csv: row 7, column 'score' holds '7.5'" in said[0]
+
+
+def test_any_ibis_table_will_do(tmp_path):
+    """A table of a backend that the caller brought, here an in-memory DuckDB of their own."""
+    import ibis
+
+    scores, people, _ = make_scores()
+    con = ibis.duckdb.connect()
+    table = con.read_parquet(write(scores, tmp_path / "s.parquet"))
+    nodes = con.read_parquet(write(people, tmp_path / "n.parquet"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = lp.audit(table, "kind", nodes)
+        fair = lp.project(table, "kind", nodes)
+    assert found.values == pytest.approx(lp.audit(scores, "kind", people).values, abs=1e-9)
+    known = lp.project(scores, "kind", people).set_index(["source", "target"]).fair_score
+    mine = fair.execute().set_index(["source", "target"]).fair_score
+    assert np.abs(mine - known).max() < 1e-9
