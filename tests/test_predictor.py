@@ -20,6 +20,7 @@ from linkparity import (
     i_project,
     split_links,
 )
+from linkparity.datasets import load
 from linkparity.models import MODELS
 from linkparity.prediction import predictor as module
 from planted import all_index, planted, planted_bipartite
@@ -254,12 +255,12 @@ def test_saving_twice_replaces_and_spares_what_is_not_ours(tmp_path):
 def test_a_save_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
     predictor = LinkPredictor("maxent").fit(planted())
     predictor.save(tmp_path / "run")
-    monkeypatch.setattr(Path, "write_text", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("os.chmod", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         predictor.save(tmp_path / "run")
     monkeypatch.undo()
     LinkPredictor.load(tmp_path / "run")
-    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+    assert len(list((tmp_path / "run").iterdir())) == 2
 
 
 def damage_tensors(run):
@@ -348,3 +349,49 @@ def test_nothing_touches_the_global_generator(name):
         quick(name, criterion="dp").fit(planted())
     assert torch.get_rng_state().equal(before)
     assert module.LinkPredictor is LinkPredictor
+
+
+def test_saving_leaves_other_files_alone(tmp_path):
+    predictor = LinkPredictor("maxent").fit(load("polbooks"))
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "model.json").write_text("{}")
+    (mine / "thesis.tex").write_text("x")
+    with pytest.raises(FileExistsError, match="left alone"):
+        predictor.save(mine)
+    run = tmp_path / "run"
+    predictor.save(run)
+    (run / "notes.txt").write_text("x")
+    predictor.save(run)
+    assert sorted(p.name for p in run.iterdir()) == ["model.json", "model.safetensors", "notes.txt"]
+
+
+def test_text_that_lacks_a_part_is_refused_with_a_sentence(tmp_path):
+    LinkPredictor("maxent").fit(load("polbooks")).save(tmp_path / "run")
+    text = json.loads((tmp_path / "run" / "model.json").read_text())
+    for part in ("params", "graph", "history", "fit_seconds"):
+        less = {key: value for key, value in text.items() if key != part}
+        (tmp_path / "run" / "model.json").write_text(json.dumps(less))
+        with pytest.raises(ValueError, match="damaged or was changed"):
+            LinkPredictor.load(tmp_path / "run")
+
+
+def test_a_failed_fit_leaves_the_last_one():
+    predictor = LinkPredictor("cne", epochs=1).fit(load("polbooks"))
+    predictor.set_params(model="no such model")
+    with pytest.raises(ValueError, match="unknown model"):
+        predictor.fit(load("polblogs"))
+    assert predictor.graph_.num_nodes == 105
+
+
+@pytest.mark.parametrize("options", [{}, {"target": "data"}, {"tolerance": 0.02}, {"gamma": 1.0}])
+def test_maxent_with_empty_cells_targets_and_tolerance(options):
+    links = [[i, (i * 7 + 3) % 40] for i in range(40) if i != (i * 7 + 3) % 40]
+    links += [[i, (i + 1) % 40] for i in range(39)]
+    links = sorted({tuple(sorted(link)) for link in links})
+    for group in ([0] * 20 + [2] * 20, [-1] * 40, [0] * 40):
+        predictor = LinkPredictor("maxent", "dp", **({"gamma": 10.0} | options))
+        if options.get("target") == "data" and group[0] == -1:
+            continue
+        predictor.fit(Graph(40, links, group))
+        assert np.isfinite(predictor.predict_logits([[0, 1], [5, 39]])).all()

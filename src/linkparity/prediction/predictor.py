@@ -110,8 +110,8 @@ class LinkPredictor:
         begin = time.perf_counter()
         self._check()
         generator = stream(self.seed, "model")
-        self.graph_ = graph
-        self.model_ = self._build(graph, generator)
+        model = self._build(graph, generator)
+        self.graph_, self.model_ = graph, model
         self.tilts_: Tilts | None = None
         self.history_: list[Epoch] = []
         rows = train(

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -28,10 +27,10 @@ TENSORS, TEXT = "model.safetensors", "model.json"
 
 
 def save_predictor(predictor: "LinkPredictor", path: Path) -> None:
-    """Write to a directory beside ``path``, then put it in its place in one move."""
+    """Write two files, each whole; whatever else lies in the directory stays."""
     from safetensors.torch import save
 
-    if path.exists() and not (path / TEXT).is_file() and (not path.is_dir() or any(path.iterdir())):
+    if path.exists() and not _saved_here(path) and (not path.is_dir() or any(path.iterdir())):
         raise FileExistsError(
             f"{path}: exists and holds no saved predictor, so it is left alone; "
             "choose a new directory"
@@ -39,21 +38,38 @@ def save_predictor(predictor: "LinkPredictor", path: Path) -> None:
     tensors = _tensors(predictor)
     data = save({name: value.contiguous() for name, value in tensors.items()})
     text = _describe(predictor, hashlib.sha256(data).hexdigest())
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+    path.mkdir(parents=True, exist_ok=True)
+    written = {TENSORS: data, TEXT: json.dumps(text, indent=1, ensure_ascii=False).encode()}
+    fresh: dict[str, str] = {}
     try:
-        (fresh / TENSORS).write_bytes(data)
-        (fresh / TEXT).write_text(json.dumps(text, indent=1, ensure_ascii=False), encoding="utf-8")
-        fresh.chmod(0o755)
-        if path.exists():
-            old = fresh.with_name(fresh.name + "-old")
-            os.replace(path, old)
-            os.replace(fresh, path)
-            shutil.rmtree(old)
-        else:
-            os.replace(fresh, path)
+        for name, content in written.items():
+            fresh[name] = _write_beside(path / name, content)
+        for name in written:
+            os.replace(fresh.pop(name), path / name)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        for left in fresh.values():
+            os.unlink(left)
+
+
+def _write_beside(path: Path, data: bytes) -> str:
+    """A new file in the same directory, to be moved into place when all are written."""
+    handle, fresh = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(fresh, 0o644)
+    except BaseException:
+        os.unlink(fresh)
+        raise
+    return fresh
+
+
+def _saved_here(path: Path) -> bool:
+    """Whether a directory holds a predictor that :func:`save_predictor` wrote."""
+    try:
+        return "format" in json.loads((path / TEXT).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
 
 
 def _tensors(predictor: "LinkPredictor") -> dict[str, Tensor]:
@@ -128,6 +144,21 @@ def load_predictor(
 ) -> "LinkPredictor":
     """Read and check both files, and build the predictor again."""
     about, tensors = _read(path)
+    try:
+        return _build(kind, path, model, about, tensors)
+    except (KeyError, TypeError, IndexError, RuntimeError) as error:
+        raise ValueError(
+            f"{path}: {TEXT} is damaged or was changed ({error!r:.80}); save the predictor again"
+        ) from None
+
+
+def _build(
+    kind: "type[LinkPredictor]",
+    path: Path,
+    model: type[LinkModel] | None,
+    about: dict[str, Any],
+    tensors: dict[str, Tensor],
+) -> "LinkPredictor":
     params = dict(about["params"])
     own = params.pop("own_model")
     if own is not None and model is None:

@@ -43,6 +43,8 @@ def solve_maxent(model: MaxEnt, graph: Graph, reg: Regularizer) -> Iterator[Epoc
     """Bring the model to the minimum of its regularized loss; one row per Newton step."""
     begin = time.perf_counter()
     problem = _Problem(graph, reg)
+    if not problem.cells.total:  # nothing is constrained: plain MaxEnt is the minimum
+        return
     a = torch.from_numpy(solve_classes(problem.found))
     here = problem.state(a)
     damping = 0.0
@@ -97,6 +99,10 @@ class _Problem:
         self.total = float(self.pairs.sum())
         self.ends, self.cells = self._constrained(graph, alike)
         self.tilt = np.zeros(len(self.cells.mass))
+        self.target = reg.target
+        if reg.target == "data" and alike and self.cells.total:
+            linked = Cells.prepare(graph.group[graph.links], reg.criterion)
+            self.target = linked.total / self.cells.total
 
     def _constrained(self, graph: Graph, alike: bool) -> tuple[Tensor, Cells]:
         """Class pairs with their weight, or links one by one and the rest; sorted into cells."""
@@ -148,7 +154,7 @@ class _Problem:
     def _parity(self, x: Tensor) -> tuple[float, float, Tensor, "_Bend"]:
         """Divergence, gap, and derivatives of the divergence by the logits."""
         source = tensor_sums(x, self.cells, exact=True)
-        target = read_target(self.reg.target, self.cells)
+        target = read_target(self.target, self.cells)
         ask = Ask(target, check_tolerance(self.reg.tolerance), self.tilt)
         base = source(np.zeros_like(self.tilt))
         fit = fit_tilts(source, self.cells, ask, 1e-12, float(x.abs().max()) + 1.0, base)
@@ -173,7 +179,10 @@ class _Bend:
 
 def _bend(x: Tensor, cells: Cells, fit: Fit, target: object) -> _Bend:
     """The second derivative of the divergence; see the head of this file."""
-    matrix, block = fit.problem.matrix, fit.problem.block
+    block = fit.problem.block
+    matrix = np.zeros((len(block), len(cells.mass)))
+    matrix[:, cells.mass > 0] = fit.problem.matrix
+    binding = fit.solution.multiplier != 0 if fit.problem.slack else np.ones(len(block), dtype=bool)
     weight = torch.ones_like(x) if cells.weight is None else cells.weight
     sizes = torch.as_tensor(np.diff(cells.start))
 
@@ -185,7 +194,7 @@ def _bend(x: Tensor, cells: Cells, fit: Fit, target: object) -> _Bend:
     factor = spread(fit.pull if target == "model" else np.zeros(len(cells.mass)))
     diagonal = slope - tilted + factor * slope * (1 - 2 * h)
     rows, sign, through = [], [], []
-    for c in range(len(matrix)):
+    for c in np.flatnonzero(binding).tolist():
         own = spread(matrix[c])
         beta = own * tilted
         spreads = float((own.abs() * tilted).sum())
@@ -199,6 +208,8 @@ def _bend(x: Tensor, cells: Cells, fit: Fit, target: object) -> _Bend:
     if target == "free":
         for b in np.unique(block).tolist():
             mine_ = [entry for entry in through if entry[3] == b]
+            if not mine_:
+                continue
             norm = sum(w * w / v for _, w, v, _ in mine_)
             total = torch.stack([beta * (w / v) for beta, w, v, _ in mine_]).sum(dim=0)
             rows.append(total / norm**0.5)
