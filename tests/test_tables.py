@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 import linkparity as lp
+from linkparity import cli
 from linkparity.metrics.delong import delong, levels
 from linkparity.metrics.ranksums import RankSums
 from table_cases import exit_code, make_scores, read, write
@@ -484,3 +485,28 @@ def test_rank_sums_equal_delong(seed, count, classes, distinct):
     for c in range(classes):
         known = delong(levels(score), (member == c) * 1.0, (member != c) * 1.0)
         assert [area[c], variance[c]] == pytest.approx(known, abs=1e-10, nan_ok=True)
+
+
+def test_options_that_contradict_each_other_are_refused(tmp_path, capfd):
+    scores = tmp_path / "s.csv"
+    rows = ["source,target,score,source_g,target_g"]
+    rows += [f"a{i},b{i},0.{1 + i % 8},{'xyz'[i % 3]},{'xyz'[i % 2]}" for i in range(30)]
+    scores.write_text("\n".join(rows) + "\n")
+    out, tilts = str(tmp_path / "o.csv"), str(tmp_path / "t.json")
+    base = ["project", str(scores), "--sensitive", "g"]
+    for args, said in (
+        ([*base, "--out", "-", "--json"], "both want stdout"),
+        ([*base, "--out", out, "--save-tilts", out], "a file of its own"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            cli.main(args)
+        assert stop.value.code == 2
+        assert said in capfd.readouterr().err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["s.csv"]
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*base, "--out", out, "--save-tilts", tilts])
+    assert not stop.value.code
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*base, "--out", str(tmp_path / "p.csv"), "--apply", tilts, "--criterion", "eo"])
+    assert stop.value.code == 2
+    assert "holds tilts for dp, not for eo" in capfd.readouterr().err

@@ -141,6 +141,12 @@ def project(
     """
     from linkparity.tables.running import Wish, run_project
 
+    if as_json and out == "-":
+        raise ValueError("project: --json and --out - both want stdout; give --out a file")
+    if save_tilts is not None and save_tilts == out:
+        raise ValueError(f"{out}: named by --out and by --save-tilts; give each a file of its own")
+    if apply is not None and (target != "model" or tolerance):
+        raise ValueError("project: --apply uses saved tilts as they are; leave out --target")
     began = time.perf_counter()
     inputs = _inputs(
         scores, nodes, sensitive, source, target_column, score, logit, label, node, unknown,
@@ -152,8 +158,7 @@ def project(
     if out != "-":
         show_json(found.to_dict()) if as_json else show(found)
     else:
-        for note in found.notes:
-            say(note)
+        show(found, aside=True)
 
 
 def _inputs(

@@ -17,10 +17,11 @@ EXPECTED = (ValueError, OSError, DataError, NotConverged)
 WIDTH = 110
 
 
-def show(*things: object) -> None:
-    """Print tables and sentences, the result of a command, to stdout."""
-    width = None if sys.stdout.isatty() else WIDTH
-    console = Console(width=width, highlight=False, markup=False, soft_wrap=False)
+def show(*things: object, aside: bool = False) -> None:
+    """Print tables and sentences, the result of a command, to stdout; to stderr if aside."""
+    stream = sys.stderr if aside else sys.stdout
+    width = None if stream.isatty() else WIDTH
+    console = Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
     for thing in things:
         console.print(thing)
 

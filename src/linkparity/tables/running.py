@@ -84,6 +84,11 @@ def run_project(
         if name is not None:
             check_output(name, force)
     saved = None if wish.apply is None else read_tilts(Path(wish.apply))
+    if saved is not None and wish.criterion not in ("dp", saved.criterion):
+        raise ValueError(
+            f"{wish.apply}: holds tilts for {saved.criterion}, not for {wish.criterion}; "
+            "leave out --criterion, or fit anew without --apply"
+        )
     with opened(inputs) as table:
         tilted, stats = correct(
             table, wish.criterion, read_number(wish.target), wish.tolerance, saved, wish.apply or ""
