@@ -20,8 +20,7 @@ def solve_roots(
     goal = nearest_goal(given, problem.goal, problem.slack)
     weight = problem.weight
     count = np.maximum((problem.matrix != 0).sum(axis=1), 1)
-    tilt = np.where(start == 0, 0.0, start)
-    root = problem.matrix @ tilt / count
+    root = problem.matrix @ start / count
     low, high = goal - bound, goal + bound
     # a mean that is right as it stands needs no tilt, though a flat cell would bear one
     right = np.abs(given - goal) <= tol
