@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from linkparity import (
+    Diverged,
     Graph,
     LinkModel,
     LinkPredictor,
@@ -21,6 +22,7 @@ from linkparity import (
     split_links,
 )
 from linkparity.datasets import load
+from linkparity.grouping import GraphWarning
 from linkparity.models import MODELS
 from linkparity.prediction import predictor as module
 from planted import all_index, planted, planted_bipartite
@@ -193,7 +195,7 @@ def test_top_breaks_ties_by_number_and_runs_out_in_peace():
     assert list(zip(ranking.node.tolist(), ranking.partner.tolist(), strict=True)) == wanted
     with pytest.raises(ValueError, match="k must be at least 1, got 0"):
         LinkPredictor("maxent").fit(planted()).top(0)
-    with pytest.raises(ValueError, match="top: nodes are 0 …"):
+    with pytest.raises(ValueError, match="top: no node -1 was trained on; nodes are 0 …"):
         LinkPredictor("maxent").fit(planted()).top(1, nodes=[-1])
 
 
@@ -395,3 +397,106 @@ def test_maxent_with_empty_cells_targets_and_tolerance(options):
             continue
         predictor.fit(Graph(40, links, group))
         assert np.isfinite(predictor.predict_logits([[0, 1], [5, 39]])).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"epochs": -1}, "epochs must be at least 0, got -1"),
+        ({"epochs": 2.5}, "epochs must be a whole number, got 2.5"),
+        ({"patience": 0}, "patience must be at least 1, got 0"),
+        ({"negatives": 0}, "negatives must be at least 1, got 0"),
+        ({"lr": -0.1}, "lr must be finite and 0 or more, got -0.1"),
+        ({"lr": np.nan}, "lr must be finite"),
+        ({"pairs": "some"}, "pairs must be 'sampled' or 'all', got 'some'"),
+        ({"gamma": -1.0}, "gamma must be finite and 0 or more, got -1.0"),
+        ({"gamma": np.inf}, "gamma must be finite"),
+        ({"tolerance": 2.0}, r"tolerance must lie in \[0, 1\)"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"dimension": 0}, "dimension must be at least 1, got 0"),
+        ({"criterion": "fair"}, "known: accuracy, dp, eo, equalized-odds, weak-dp$"),
+        ({"criterion": "churn"}, "'churn' belongs to given pairs"),
+    ],
+)  # fmt: skip
+def test_arguments_are_checked_for_every_model(name, params, said):
+    with pytest.raises(ValueError, match=said):
+        LinkPredictor(name, **params).fit(planted())
+
+
+def test_what_is_no_graph_or_has_no_pair_gets_a_sentence(name):
+    with pytest.raises(TypeError, match="fit takes a Graph, got str; make one with"):
+        LinkPredictor(name).fit("polblogs")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        with pytest.raises(ValueError, match="has no pair of nodes that could be a link"):
+            LinkPredictor(name).fit(Graph(1, np.empty((0, 2), dtype=int), [0]))
+
+
+def test_a_save_writes_the_arguments_of_the_fit(tmp_path):
+    graph = planted()
+    predictor = quick("cne", dimension=4).fit(graph)
+    predictor.set_params(model="gae", dimension=9, options={"hidden": 3})
+    predictor.save(tmp_path / "run")
+    loaded = LinkPredictor.load(tmp_path / "run")
+    assert loaded.get_params() == predictor.params_
+    assert (loaded.model, loaded.dimension) == ("cne", 4)
+    index = all_index(graph)
+    assert np.array_equal(loaded.predict_logits(index), predictor.predict_logits(index))
+
+
+def test_saved_text_is_plain_json(tmp_path):
+    quick().fit(planted()).save(tmp_path / "run")
+    text = (tmp_path / "run" / "model.json").read_text()
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    json.loads(text, parse_constant=refuse)
+    loaded = LinkPredictor.load(tmp_path / "run")
+    assert np.isnan(loaded.history_[0].kl)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "uint16", "uint32", "uint64", "int64"])
+def test_node_numbers_of_every_kind(kind):
+    predictor = quick().fit(planted())
+    pairs = np.array([[0, 1], [5, 99]])
+    wanted = predictor.predict_logits(pairs)
+    assert np.array_equal(predictor.predict_logits(pairs.astype(kind)), wanted)
+    assert np.array_equal(predictor.top(2, pairs[0].astype(kind)).node, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("wrong", [[True, False], [3.7], ["3"], [[3, 4]]])
+def test_nodes_that_are_no_numbers_are_refused(wrong):
+    predictor = quick().fit(planted())
+    with pytest.raises(ValueError, match="top"):
+        predictor.top(2, wrong)
+    with pytest.raises(ValueError, match="pairs"):
+        predictor.predict_proba([["a", "b"]])
+    with pytest.raises(ValueError, match="k must be a whole number, got"):
+        predictor.top(1.5)
+
+
+def test_equal_nodes_have_equal_logits_and_rank_by_number():
+    graph = planted()
+    predictor = quick("dot-product").fit(graph)
+    with torch.no_grad():
+        predictor.model_.z[40:] = predictor.model_.z[39].clone()
+    ranking = predictor.top(30, list(range(40)) * 2)
+    half = len(ranking.node) // 2
+    assert np.array_equal(ranking.logit[:half], ranking.logit[half:])
+    assert np.array_equal(ranking.partner[:half], ranking.partner[half:])
+    index = np.stack([ranking.node, ranking.partner], axis=1)
+    assert np.array_equal(ranking.logit, predictor.predict_logits(index))
+    tied = (np.diff(ranking.logit) == 0) & (np.diff(ranking.node) == 0)
+    assert tied.sum() > 100
+    assert (np.diff(ranking.partner)[tied] > 0).all()
+
+
+def test_a_failed_training_leaves_the_last_one():
+    graph = planted()
+    predictor = quick("cne").fit(graph)
+    before = predictor.predict_logits(all_index(graph))
+    predictor.set_params(lr=1e30)
+    with pytest.raises(Diverged):
+        predictor.fit(graph)
+    assert np.array_equal(predictor.predict_logits(all_index(graph)), before)

@@ -10,9 +10,9 @@ from linkparity import Diverged, Graph, LinkModel, i_project, load, split_links,
 from linkparity.models import MODELS
 from linkparity.models.degrees import classes
 from linkparity.training.dense import DensePairs
-from linkparity.training.loop import choose
 from linkparity.training.objective import PairWeights, Regularizer, pair_weights, trained_criterion
 from linkparity.training.sampled import SampledPairs
+from linkparity.training.settings import Settings, choose
 from linkparity.training.team import Team
 from planted import all_index, make, planted, planted_bipartite
 
@@ -248,7 +248,7 @@ class Table(LinkModel):
 def test_a_model_of_ones_own_without_factors_is_trained_on_samples():
     graph = planted()
     model = Table(graph, generator=torch.Generator())
-    assert choose(model, graph, 100) == "samples"
+    assert choose(model, graph, Settings()) == "samples"
     rows = list(train(model, graph, "dp", 10.0, epochs=60, lr=0.2))
     assert rows[-1].loss < 0.7 * rows[0].loss
     with torch.no_grad():
@@ -330,7 +330,37 @@ def test_tilts_survive_many_groups_and_pairs_without_one():
 
 def test_the_faster_way_is_chosen():
     graph = split_links(load("polblogs")).train
-    assert choose(make("dot-product", graph), graph, 100) == "blocks"
+    assert choose(make("dot-product", graph), graph, Settings()) == "blocks"
     wide = Graph(40_000, [[0, 1]], torch.zeros(40_000).long())
     narrow = MODELS["dot-product"](wide, 2, generator=torch.Generator().manual_seed(0))
-    assert choose(narrow, wide, 100) == "samples"
+    assert choose(narrow, wide, Settings()) == "samples"
+
+
+@pytest.mark.parametrize("criterion", ["dp", "eo", "accuracy"])
+def test_a_group_whose_pairs_are_all_links(criterion):
+    planted_ = planted()
+    group = planted_.group.clone()
+    group[:2], group[2] = 3, 4
+    links = torch.unique(torch.cat([planted_.links, torch.tensor([[0, 1]])]), dim=0)
+    graph = Graph(planted_.num_nodes, links, group)
+    model = make("cne", graph)
+    rows = list(train(model, graph, criterion, 10.0, epochs=10, method="blocks"))
+    assert all(np.isfinite(row.loss) for row in rows)
+    assert bool(model.z.isfinite().all())
+
+
+@pytest.mark.parametrize("method", ["blocks", "samples"])
+def test_a_target_far_from_the_model_is_reached(method):
+    graph = planted()
+    rows = train(make("cne", graph), graph, "accuracy", 10.0, target=0.1, method=method)
+    last = list(rows)[-1]
+    assert np.isfinite(last.loss)
+
+
+def test_methods_that_cannot_be_are_refused():
+    graph = planted()
+    model = make("cne", graph)
+    with pytest.raises(ValueError, match="method must be 'blocks' or 'samples', got 'bogus'"):
+        train(model, graph, method="bogus")
+    with pytest.raises(ValueError, match="pairs='all' is every pair and no sample"):
+        train(model, graph, pairs="all", method="samples")

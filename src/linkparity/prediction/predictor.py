@@ -1,6 +1,5 @@
 """LinkPredictor: a graph in, predictions out, with the manners of scikit-learn."""
 
-import inspect
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -12,23 +11,26 @@ import torch
 from torch import Tensor
 
 from linkparity.arrays import expit
+from linkparity.checks import whole_number
 from linkparity.criteria import Criterion
 from linkparity.draws import stream
 from linkparity.graph import Graph
 from linkparity.grouping import GraphWarning
 from linkparity.models import MODELS, LinkModel
 from linkparity.pairs import Pairs
+from linkparity.prediction.parameters import Parameters
 from linkparity.prediction.postprocess import Tilts, fit_group_tilts
-from linkparity.prediction.ranking import Ranking, pair_logits, rank_partners
+from linkparity.prediction.ranking import Ranking, node_numbers, pair_logits, rank_partners
 from linkparity.training.loop import train
-from linkparity.training.objective import Epoch, trained_criterion
+from linkparity.training.objective import Epoch, regularizer, trained_criterion
+from linkparity.training.settings import Settings, check_pairs
 
 
 class TrainingWarning(UserWarning):
     """Training ended otherwise than asked for; the message says how."""
 
 
-class LinkPredictor:
+class LinkPredictor(Parameters):
     """Learn which links a graph lacks, at parity between groups where asked.
 
     Parameters are only stored; :meth:`fit` reads them. Fitted attributes end in ``_``.
@@ -58,6 +60,7 @@ class LinkPredictor:
         history_: one :class:`~linkparity.Epoch` per epoch.
         tilts_: what the post-processing adds, or None.
         fit_seconds_: how long :meth:`fit` took.
+        params_: the arguments that :meth:`fit` read; :meth:`save` writes these.
 
     >>> from linkparity.datasets import load
     >>> predictor = LinkPredictor("maxent").fit(load("polbooks"))
@@ -108,39 +111,40 @@ class LinkPredictor:
             on_epoch: called with each row of training as it comes.
         """
         begin = time.perf_counter()
-        self._check()
+        self._check(graph)
         generator = stream(self.seed, "model")
         model = self._build(graph, generator)
-        self.graph_, self.model_ = graph, model
-        self.tilts_: Tilts | None = None
-        self.history_: list[Epoch] = []
         rows = train(
-            self.model_, graph, self.criterion, self.gamma, target=self.target,
+            model, graph, self.criterion, self.gamma, target=self.target,
             tolerance=self.tolerance, epochs=self.epochs, lr=self.lr, negatives=self.negatives,
             pairs=self.pairs, patience=self.patience, generator=generator,
         )  # fmt: skip
+        history: list[Epoch] = []
         try:
             for row in rows:
-                self.history_.append(row)
+                history.append(row)
                 if on_epoch is not None:
                     on_epoch(row)
         except KeyboardInterrupt:
-            text = f"LinkPredictor: stopped after {len(self.history_)} epochs; usable as it is"
+            text = f"LinkPredictor: stopped after {len(history)} epochs; usable as it is"
             warnings.warn(text, TrainingWarning, stacklevel=2)
-        self._finish()
+        model.constrain()
+        model.eval()
+        tilts = self._tilts(model, graph)
+        self.graph_, self.model_, self.history_, self.tilts_ = graph, model, history, tilts
+        self.params_ = self.get_params()
+        self._embed()
         self.fit_seconds_ = time.perf_counter() - begin
         return self
 
-    def _finish(self) -> None:
-        self.model_.constrain()
-        self.model_.eval()
-        if self.postprocess is not None:
-            assert self.criterion is not None
-            self.tilts_ = fit_group_tilts(
-                self.model_, self.graph_, trained_criterion(self.criterion), self.target,
-                self.tolerance, stream(self.seed, "postprocess"),
-            )  # fmt: skip
-        self._embed()
+    def _tilts(self, model: LinkModel, graph: Graph) -> Tilts | None:
+        if self.postprocess is None:
+            return None
+        assert self.criterion is not None
+        return fit_group_tilts(
+            model, graph, trained_criterion(self.criterion), self.target, self.tolerance,
+            stream(self.seed, "postprocess"),
+        )  # fmt: skip
 
     def _embed(self) -> None:
         with torch.no_grad():
@@ -157,6 +161,7 @@ class LinkPredictor:
         self.model_.load_state_dict(state)
         self.model_.eval()
         self.history_, self.tilts_, self.fit_seconds_ = rows, tilts, seconds
+        self.params_ = self.get_params()
         self._embed()
 
     def _build(self, graph: Graph, generator: torch.Generator) -> LinkModel:
@@ -165,7 +170,18 @@ class LinkPredictor:
         dimension = made.dimension if self.dimension is None else self.dimension
         return made(graph, dimension, generator=generator, **options)
 
-    def _check(self) -> None:
+    def _check(self, graph: Graph) -> None:
+        if not isinstance(graph, Graph):
+            raise TypeError(
+                f"LinkPredictor: fit takes a Graph, got {type(graph).__name__}; make one with "
+                "linkparity.load or linkparity.Graph"
+            )
+        for what, value, least in (("seed", self.seed, 0), ("dimension", self.dimension, 1)):
+            if value is not None and whole_number(value, f"LinkPredictor: {what}") < least:
+                raise ValueError(f"LinkPredictor: {what} must be at least {least}, got {value}")
+        check_pairs(graph)
+        Settings(self.epochs, self.lr, self.negatives, self.pairs, patience=self.patience)
+        regularizer(self.criterion, self.gamma, self.target, self.tolerance)
         if self.postprocess is None:
             return
         if self.postprocess != "i-projection":
@@ -199,27 +215,25 @@ class LinkPredictor:
         Known links and the node itself are left out, sides respected, ties broken by node number.
         """
         self._fitted()
-        chosen = None if nodes is None else torch.as_tensor(nodes)
+        every = range(self.graph_.num_nodes)
+        chosen = node_numbers(every if nodes is None else nodes, self.graph_, "top")
+        if chosen.ndim != 1:
+            raise ValueError(f"top: nodes must be a list, got the shape {tuple(chosen.shape)}")
         with torch.no_grad():
             return rank_partners(self.model_, self.graph_, k, chosen, self.tilts_)
 
     def _index(self, pairs: object) -> Tensor:
         self._fitted()
-        index = pairs.index if isinstance(pairs, Pairs) else torch.as_tensor(np.asarray(pairs))
-        if index.numel() == 0:
-            return torch.empty((0, 2), dtype=torch.int64)
-        if index.ndim != 2 or index.shape[1] != 2 or index.is_floating_point():
+        given = pairs.index if isinstance(pairs, Pairs) else pairs
+        index = node_numbers(given, self.graph_, "LinkPredictor: pairs")
+        if not index.numel():
+            return index.view(0, 2)
+        if index.ndim != 2 or index.shape[1] != 2:
             raise ValueError(
-                f"LinkPredictor: pairs must be a (P, 2) array of node numbers, got "
-                f"{index.dtype} of shape {tuple(index.shape)}"
+                f"LinkPredictor: pairs must be a (P, 2) array of node numbers, got the shape "
+                f"{tuple(index.shape)}"
             )
-        low, high = int(index.min()), int(index.max())
-        if low < 0 or high >= self.graph_.num_nodes:
-            raise ValueError(
-                f"LinkPredictor: no node {low if low < 0 else high} was trained on; "
-                f"nodes are 0 … {self.graph_.num_nodes - 1}"
-            )
-        return index.long()
+        return index
 
     def _fitted(self) -> None:
         if not hasattr(self, "model_"):
@@ -238,27 +252,3 @@ class LinkPredictor:
         from linkparity.prediction.saving import load_predictor
 
         return load_predictor(cls, Path(path), model)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Every argument of the constructor, by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def set_params(self, **params: Any) -> "LinkPredictor":
-        """Change arguments of the constructor; :meth:`fit` again for it to matter."""
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(
-                    f"LinkPredictor: unknown parameter {name!r}; known: {', '.join(known)}"
-                )
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self)).parameters
-        told = [
-            f"{name}={value.__name__ if isinstance(value, type) else repr(value)}"
-            for name, value in self.get_params().items()
-            if value != defaults[name].default
-        ]
-        return f"LinkPredictor({', '.join(told)})"

@@ -1,11 +1,13 @@
 """Logits of pairs, and the likeliest partners of each node, block by block."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.checks import integers, whole_number
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
 from linkparity.prediction.postprocess import Tilts
@@ -14,6 +16,8 @@ from linkparity.training.sampled import pair_products
 #: Scores held in memory at a time.
 BLOCK = 1 << 23
 PIECE = 1 << 20
+#: How far a logit out of a product of matrices may be from the pair's own.
+ROUNDING = 1e-4
 
 
 class Ranking(NamedTuple):
@@ -40,17 +44,35 @@ def pair_logits(model: LinkModel, index: Tensor) -> Tensor:
     )
 
 
+def node_numbers(values: object, graph: Graph, name: str) -> Tensor:
+    """Whole numbers of any kind as int64, every one a node of ``graph``."""
+    if len(values) == 0:  # type: ignore[arg-type]
+        return torch.empty(0, dtype=torch.int64)
+    found = integers(values, name)
+    low, high = int(found.min()), int(found.max())
+    if low < 0 or high >= graph.num_nodes:
+        raise ValueError(
+            f"{name}: no node {low if low < 0 else high} was trained on; "
+            f"nodes are 0 … {graph.num_nodes - 1}"
+        )
+    return found
+
+
 def rank_partners(
-    model: LinkModel, graph: Graph, k: int, nodes: Tensor | None = None, tilts: Tilts | None = None
+    model: LinkModel, graph: Graph, k: int, nodes: Tensor, tilts: Tilts | None = None
 ) -> Ranking:
-    """The ``k`` partners of highest logit for each of ``nodes`` (all by default)."""
-    if k < 1:
+    """The ``k`` partners of highest logit for each of ``nodes``."""
+    if whole_number(k, "top: k") < 1:
         raise ValueError(f"top: k must be at least 1, got {k}")
-    nodes = torch.arange(graph.num_nodes) if nodes is None else _check_nodes(nodes, graph)
     rows = max(1, BLOCK // max(graph.num_nodes, 1))
     known = graph.adjacency()
     factors = model.factors()
     found = []
+
+    def exact(index: Tensor) -> Tensor:
+        logits = pair_logits(model, index).double()
+        return logits if tilts is None else logits + tilts.of(graph.group[index])
+
     for low in range(0, len(nodes), rows):
         part = nodes[low : low + rows]
         if factors is None:
@@ -62,18 +84,9 @@ def rank_partners(
         if tilts is not None:
             score += tilts.between(graph.group[part], graph.group)
         _leave_out(score, part, graph, known)
-        found.append(_best(score, part, k))
+        found.append(_best(score, part, k, exact))
     parts = zip(*found, strict=True)
     return Ranking(*(np.concatenate(part) for part in parts)) if found else _nothing()
-
-
-def _check_nodes(nodes: Tensor, graph: Graph) -> Tensor:
-    nodes = nodes.reshape(-1).long()
-    if len(nodes) and not (int(nodes.min()) >= 0 and int(nodes.max()) < graph.num_nodes):
-        raise ValueError(
-            f"top: nodes are 0 … {graph.num_nodes - 1}, got {int(nodes.min())} … {int(nodes.max())}"
-        )
-    return nodes
 
 
 def _leave_out(score: Tensor, part: Tensor, graph: Graph, known: object) -> None:
@@ -85,11 +98,17 @@ def _leave_out(score: Tensor, part: Tensor, graph: Graph, known: object) -> None
         score.masked_fill_(graph.side[part][:, None] == graph.side[None, :], -torch.inf)
 
 
-def _best(score: Tensor, part: Tensor, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The k largest of each row; of equal ones those of lower number."""
+def _best(
+    score: Tensor, part: Tensor, k: int, exact: Callable[[Tensor], Tensor]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The k largest of each row; of equal ones those of lower number.
+
+    A product of matrices rounds equal pairs differently, so those near the k-th are scored again.
+    """
     least = torch.topk(score, min(k, score.shape[1]), dim=1).values[:, -1:]
-    row, column = torch.nonzero((score >= least) & (score > -torch.inf), as_tuple=True)
-    value = score[row, column].numpy()
+    near = least - ROUNDING * (1 + least.abs())
+    row, column = torch.nonzero((score >= near) & (score > -torch.inf), as_tuple=True)
+    value = exact(torch.stack([part[row], column], dim=1)).numpy()
     order = np.lexsort((column.numpy(), -value, row.numpy()))
     row_, column_, value = row.numpy()[order], column.numpy()[order], value[order]
     first = np.searchsorted(row_, np.arange(len(part)))

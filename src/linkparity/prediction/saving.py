@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import tempfile
 from importlib.metadata import PackageNotFoundError, version
@@ -30,11 +31,7 @@ def save_predictor(predictor: "LinkPredictor", path: Path) -> None:
     """Write two files, each whole; whatever else lies in the directory stays."""
     from safetensors.torch import save
 
-    if path.exists() and not _saved_here(path) and (not path.is_dir() or any(path.iterdir())):
-        raise FileExistsError(
-            f"{path}: exists and holds no saved predictor, so it is left alone; "
-            "choose a new directory"
-        )
+    check_place(path)
     tensors = _tensors(predictor)
     data = save({name: value.contiguous() for name, value in tensors.items()})
     text = _describe(predictor, hashlib.sha256(data).hexdigest())
@@ -49,6 +46,23 @@ def save_predictor(predictor: "LinkPredictor", path: Path) -> None:
     finally:
         for left in fresh.values():
             os.unlink(left)
+
+
+def check_place(path: Path) -> None:
+    """Refuse a place where a predictor cannot be saved, best before a long training."""
+    if path.exists() and not _saved_here(path) and (not path.is_dir() or any(path.iterdir())):
+        raise FileExistsError(
+            f"{path}: exists and holds no saved predictor, so it is left alone; "
+            "choose a new directory"
+        )
+    there = next(each for each in (path, *path.absolute().parents) if each.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise type(error)(
+            f"{path}: cannot be written ({error.strerror}); choose another directory"
+        ) from None
 
 
 def _write_beside(path: Path, data: bytes) -> str:
@@ -83,14 +97,14 @@ def _tensors(predictor: "LinkPredictor") -> dict[str, Tensor]:
         tensors["graph.side"] = graph.side
     if predictor.tilts_ is not None:
         tensors["tilts"] = predictor.tilts_.table
-    for name, value in (predictor.options or {}).items():
+    for name, value in (predictor.params_["options"] or {}).items():
         if isinstance(value, Tensor | np.ndarray):
             tensors[f"options.{name}"] = torch.as_tensor(value)
     return tensors
 
 
 def _describe(predictor: "LinkPredictor", digest: str) -> dict[str, Any]:
-    params = predictor.get_params()
+    params = dict(predictor.params_)
     model, criterion, options = params["model"], params["criterion"], params["options"] or {}
     if isinstance(criterion, Criterion):
         params["criterion"] = criterion.name
@@ -117,10 +131,10 @@ def _describe(predictor: "LinkPredictor", digest: str) -> dict[str, Any]:
             "names": names,
             "attribute": graph.attribute,
         },
-        "history": [list(row) for row in predictor.history_],
+        "history": [[None if np.isnan(v) else v for v in row] for row in predictor.history_],
         "fit_seconds": predictor.fit_seconds_,
     }
-    return json.loads(json.dumps(about, default=_refuse))  # type: ignore[no-any-return]
+    return json.loads(json.dumps(about, default=_refuse, allow_nan=False))  # type: ignore[no-any-return]
 
 
 def _version() -> str:
@@ -186,11 +200,15 @@ def _build(
     )
     predictor.restore(
         {name[6:]: value for name, value in tensors.items() if name.startswith("model.")},
-        [Epoch(*row) for row in about["history"]],
+        [_epoch(row) for row in about["history"]],
         Tilts(tensors["tilts"]) if "tilts" in tensors else None,
         about["fit_seconds"],
     )
     return predictor
+
+
+def _epoch(row: list[Any]) -> Epoch:
+    return Epoch._make(math.nan if value is None else value for value in row)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

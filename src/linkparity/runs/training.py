@@ -8,6 +8,7 @@ from typing import Any
 from linkparity.evaluation import Scores, evaluate
 from linkparity.graph import Graph
 from linkparity.prediction import LinkPredictor
+from linkparity.prediction.saving import check_place
 from linkparity.split import split_links
 from linkparity.training import Epoch
 
@@ -61,6 +62,8 @@ def train_run(
     tell: Callable[[Epoch], object] | None = None,
 ) -> Run:
     """Hold out links, train on the rest, evaluate, and save to ``out`` if given."""
+    if out is not None:
+        check_place(out)
     split = split_links(graph, test=test, seed=predictor.seed)
     predictor.fit(split.train, on_epoch=tell)
     scores = evaluate(predictor, split, seed=predictor.seed)

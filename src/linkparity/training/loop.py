@@ -10,6 +10,7 @@ import torch
 from linkparity.criteria import Criterion
 from linkparity.graph import Graph
 from linkparity.models import LinkModel, MaxEnt
+from linkparity.solver import NotConverged
 from linkparity.training.dense import DensePairs
 from linkparity.training.objective import (
     Epoch,
@@ -18,26 +19,21 @@ from linkparity.training.objective import (
     Parity,
     Regularizer,
     pair_weights,
-    trained_criterion,
+    regularizer,
 )
 from linkparity.training.sampled import SampledPairs
+from linkparity.training.settings import Settings, check_pairs, choose
 from linkparity.training.solving import solve_maxent
 from linkparity.training.team import Team
 
-#: Nanoseconds per pair, and per pair and column of the factors; measured, see docs/training.md.
-BLOCK_COST = (6.0, 0.13)
-SAMPLE_COST = (50.0, 8.0)
-#: Pairs that blocks may hold in memory.
-MOST_PAIRS = 10**8
-
 
 class Diverged(RuntimeError):
-    """Training met a loss that is no number."""
+    """Training met a loss that is no number, or pairs that no tilts bring to parity."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """What a training was asked for, checked."""
+    """What one training works with."""
 
     pairs: PairSet
     regularizer: Regularizer | None
@@ -69,7 +65,8 @@ def train(
               + \gamma \frac{\mathrm{KL}(h_F \,\|\, h)}{\sum_{k\ \text{constrained}} w_k}
 
     An epoch is one step of Adam on all training pairs (on a batch of 10,000 nodes each, where there
-    are more). MaxEnt is solved instead, a row per step of Newton's method and none when plain.
+    are more). MaxEnt is solved instead, a row per step of Newton's method and none when plain; how
+    long, how fast and on which pairs then say nothing.
     Leave the loop at any time: the model is then ready for use.
 
     Args:
@@ -90,17 +87,18 @@ def train(
         generator: source of randomness; seeded with 0 by default.
 
     Raises:
-        Diverged: when the loss is no longer a number.
+        Diverged: when the loss is no longer a number, or parity is out of the solver's reach.
     """
-    chosen = None if criterion is None else trained_criterion(criterion)
-    reg = None if chosen is None else Regularizer(chosen, _gamma(gamma), target, tolerance)
+    settings = Settings(epochs, lr, negatives, pairs, method, patience)
+    reg = regularizer(criterion, gamma, target, tolerance)
+    check_pairs(graph)
     if isinstance(model, MaxEnt):
         model.eval()
         return iter(()) if reg is None else solve_maxent(model, graph, reg)
     generator = torch.Generator().manual_seed(0) if generator is None else generator
     team = Team.here()
-    how = method or choose(model, graph, negatives, pairs)
-    if how == "blocks":
+    chosen = None if reg is None else reg.criterion
+    if choose(model, graph, settings) == "blocks":
         parity = PairWeights(1.0, 1.0) if pairs == "all" else None
         weights = pair_weights(graph, negatives)
         found: PairSet = DensePairs(graph, weights, chosen, team, parity)
@@ -108,30 +106,6 @@ def train(
         found = SampledPairs(graph, negatives, chosen, generator, team)
     steps = model.epochs if epochs is None else epochs
     return _train(model, _Run(found, reg, steps, model.lr if lr is None else lr, patience, team))
-
-
-def choose(model: LinkModel, graph: Graph, negatives: int, pairs: str = "sampled") -> str:
-    """``"blocks"`` or ``"samples"``, whichever is the faster for this model and size."""
-    if pairs not in ("sampled", "all"):
-        raise ValueError(f"train: pairs must be 'sampled' or 'all', got {pairs!r}")
-    with torch.no_grad():
-        factors = model.factors()
-    possible = factors is not None and graph.num_pairs <= MOST_PAIRS
-    if pairs == "all":
-        if not possible:
-            raise ValueError(
-                f"train: pairs='all' needs a model with factors and at most {MOST_PAIRS:,} pairs, "
-                f"got {graph.num_pairs:,}; use pairs='sampled'"
-            )
-        return "blocks"
-    if factors is None or not possible:
-        return "samples"
-    width = factors[0].shape[1]
-    rows = graph.num_nodes if graph.side is None else int((graph.side == 0).sum())
-    drawn = rows * negatives + graph.num_links * (1 if graph.bipartite else 2)
-    blocks = graph.num_pairs * (BLOCK_COST[0] + BLOCK_COST[1] * width)
-    samples = drawn * (SAMPLE_COST[0] + SAMPLE_COST[1] * width)
-    return "blocks" if blocks <= samples else "samples"
 
 
 def _train(model: LinkModel, run: _Run) -> Iterator[Epoch]:
@@ -167,15 +141,12 @@ def _step(
             "check that the model's logits stay finite"
         )
     reg = run.regularizer
-    parity = Parity(None, math.nan, math.nan) if reg is None else reg.measure(scored)
+    try:
+        parity = Parity(None, math.nan, math.nan) if reg is None else reg.measure(scored)
+    except NotConverged as error:
+        raise Diverged(f"train: in epoch {epoch} no tilts reach parity ({error})") from None
     gamma = 0.0 if reg is None else reg.gamma
     scored.backward(gamma, parity.tilt)
     run.team.add_gradients(model)
     optimizer.step()
     return fit + (gamma * parity.kl if gamma else 0.0), fit, parity.kl, parity.gap
-
-
-def _gamma(gamma: float) -> float:
-    if not (gamma >= 0 and math.isfinite(gamma)):
-        raise ValueError(f"train: gamma must be finite and 0 or more, got {gamma!r}")
-    return float(gamma)

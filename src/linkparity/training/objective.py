@@ -18,9 +18,12 @@ from linkparity.criteria import CRITERIA, Cells, Criterion
 from linkparity.fitting import Ask, check_tolerance, fit_tilts
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
+from linkparity.registry import Registry
 from linkparity.sums import Sums
 from linkparity.targets import read_target
 
+#: Criteria whose cells follow from a graph.
+TRAINED = Registry("criterion", {name: CRITERIA[name] for name in CRITERIA if name != "churn"})
 #: Accuracy of the tilts on the logit scale while training.
 TOL = 1e-6
 
@@ -153,16 +156,27 @@ class Regularizer:
                 self.tilts[key.tobytes()] = (value, before)
 
 
+def regularizer(
+    criterion: str | Criterion | None, gamma: float, target: object, tolerance: float
+) -> Regularizer | None:
+    """What was asked for, checked; None without a criterion."""
+    if not (gamma >= 0 and math.isfinite(gamma)):
+        raise ValueError(f"train: gamma must be finite and 0 or more, got {gamma!r}")
+    check_tolerance(tolerance)
+    if criterion is None:
+        return None
+    return Regularizer(trained_criterion(criterion), float(gamma), target, tolerance)
+
+
 def trained_criterion(criterion: str | Criterion) -> Criterion:
     """The criterion of a name, if a graph's pairs alone say what its cells are."""
-    chosen = CRITERIA[criterion] if isinstance(criterion, str) else criterion
-    if chosen.name in ("churn", "custom"):
+    name = criterion if isinstance(criterion, str) else criterion.name
+    if name in ("churn", "custom"):
         raise ValueError(
-            f"train: criterion {chosen.name!r} belongs to given pairs, and training draws its own; "
-            "use FairnessRegularizer in your own loop, or one of "
-            + ", ".join(name for name in CRITERIA if name != "churn")
+            f"train: criterion {name!r} belongs to given pairs, and training draws its own; "
+            f"use FairnessRegularizer in your own loop, or one of {', '.join(TRAINED)}"
         )
-    return chosen
+    return TRAINED[criterion] if isinstance(criterion, str) else criterion
 
 
 def cell_gap(cells: Cells, base: Sums) -> float:

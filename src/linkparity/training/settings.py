@@ -1,0 +1,72 @@
+"""How a training goes about it: checked with a sentence, and blocks or samples chosen."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from linkparity.checks import whole_number
+from linkparity.graph import Graph
+from linkparity.models import LinkModel
+
+#: Nanoseconds per pair, and per pair and column of the factors; measured, see docs/training.md.
+BLOCK_COST = (6.0, 0.13)
+SAMPLE_COST = (50.0, 8.0)
+#: Pairs that blocks may hold in memory.
+MOST_PAIRS = 10**8
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long, how fast and on which pairs; see :func:`~linkparity.train`."""
+
+    epochs: int | None = None
+    lr: float | None = None
+    negatives: int = 100
+    pairs: str = "sampled"
+    method: str | None = None
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 0), ("negatives", 1), ("patience", 1)):
+            value = getattr(self, name)
+            if value is not None and whole_number(value, f"train: {name}") < least:
+                raise ValueError(f"train: {name} must be at least {least}, got {value}")
+        if self.lr is not None and not (self.lr >= 0 and math.isfinite(self.lr)):
+            raise ValueError(f"train: lr must be finite and 0 or more, got {self.lr!r}")
+        if self.pairs not in ("sampled", "all"):
+            raise ValueError(f"train: pairs must be 'sampled' or 'all', got {self.pairs!r}")
+        if self.method not in (None, "blocks", "samples"):
+            raise ValueError(f"train: method must be 'blocks' or 'samples', got {self.method!r}")
+        if self.pairs == "all" and self.method == "samples":
+            raise ValueError("train: pairs='all' is every pair and no sample; use method='blocks'")
+
+
+def check_pairs(graph: Graph) -> None:
+    """Refuse a graph that has nothing to learn from."""
+    if not graph.num_pairs:
+        raise ValueError("train: the graph has no pair of nodes that could be a link")
+
+
+def choose(model: LinkModel, graph: Graph, settings: Settings) -> str:
+    """``"blocks"`` or ``"samples"``: as asked for, else the faster for this model and size."""
+    with torch.no_grad():
+        factors = model.factors()
+    if settings.method == "samples":
+        return "samples"
+    if settings.method == "blocks" or settings.pairs == "all":
+        if factors is None or graph.num_pairs > MOST_PAIRS:
+            asked = "pairs='all'" if settings.pairs == "all" else "method='blocks'"
+            raise ValueError(
+                f"train: {asked} needs a model with factors and at most {MOST_PAIRS:,} pairs, "
+                f"got {graph.num_pairs:,}; use sampled pairs"
+            )
+        return "blocks"
+    if factors is None or graph.num_pairs > MOST_PAIRS:
+        return "samples"
+    width = factors[0].shape[1]
+    rows = graph.num_nodes if graph.side is None else int((graph.side == 0).sum())
+    drawn = rows * settings.negatives + graph.num_links * (1 if graph.bipartite else 2)
+    blocks = graph.num_pairs * (BLOCK_COST[0] + BLOCK_COST[1] * width)
+    samples = drawn * (SAMPLE_COST[0] + SAMPLE_COST[1] * width)
+    return "blocks" if blocks <= samples else "samples"
