@@ -1,5 +1,7 @@
 """Constraints that do not touch each other: independent monotone roots, all at once."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from linkparity.solver.problem import MAX_STEPS, NotConverged, Problem, Solution, shift_logit
@@ -14,11 +16,10 @@ def solve_roots(
     base: Sums,
     bound: float,
 ) -> Solution:
-    """As :func:`linkparity.solver.solve`, by Newton on the logit of each mean inside a bracket."""
+    """As :func:`linkparity.solver.solve`, each from its last two points in a bracket."""
     assert problem.goal is not None
     given = problem.logits(base)
     goal = nearest_goal(given, problem.goal, problem.slack)
-    weight = problem.weight
     count = np.maximum((problem.matrix != 0).sum(axis=1), 1)
     root = problem.matrix @ start / count
     low, high = goal - bound, goal + bound
@@ -26,31 +27,60 @@ def solve_roots(
     right = np.abs(given - goal) <= tol
     root = np.where((root > low) & (root < high) & ~right, root, 0.0)
     before = np.full(len(root), np.inf)
+    last = _Point(np.zeros(len(root)), given - goal, _slope(problem, base))
     for step in range(MAX_STEPS):
         tilt = problem.matrix.T @ root
         now = base if not tilt.any() else sums(tilt)
-        hit, miss = problem.hit_miss(now)
-        spread = np.abs(problem.matrix) @ now.spread
-        error = problem.logits(now) - goal
+        here = _Point(root, problem.logits(now) - goal, _slope(problem, now))
+        error = here.error
         small = np.abs(error) <= tol
         if small.all():
             return Solution(tilt, root, step, problem.goal)
         low, high = np.where(error < 0, root, low), np.where(error > 0, root, high)
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            newton = root - error * hit * miss / (weight * spread)
+        better = _better(last, here)
         slow = np.abs(error) > 0.5 * before
-        safe = (newton > low) & (newton < high) & ~slow
+        safe = (better > low) & (better < high) & ~slow
         middle = low + (high - low) / 2
         before = np.where(safe, np.abs(error), np.inf)
         stuck = ~small & ~safe & ((middle == low) | (middle == high))
         if stuck.any():
             break
-        root = np.where(small, root, np.where(safe, newton, middle))
+        root, last = np.where(small, root, np.where(safe, better, middle)), here
     worst = int(np.argmax(np.where(small, 0.0, np.abs(error))))
     raise NotConverged(
         f"i_project: constraint {problem.rows[worst]} is {abs(error[worst]):.1e} from its target "
         f"on the logit scale after {step} steps, tol is {tol:.1e}; raise tol"
     )
+
+
+class _Point(NamedTuple):
+    """Multipliers, how far each mean's logit is from its goal there, and how fast that grows."""
+
+    root: np.ndarray
+    error: np.ndarray
+    slope: np.ndarray
+
+
+def _slope(problem: Problem, now: Sums) -> np.ndarray:
+    """``(C,)`` derivative of the logit of each mean by its own multiplier."""
+    hit, miss = problem.hit_miss(now)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        return np.asarray(problem.weight * (np.abs(problem.matrix) @ now.spread) / (hit * miss))
+
+
+def _better(last: _Point, here: _Point) -> np.ndarray:
+    """Where the error is 0 on the cubic that has both points' roots and slopes, as root by error.
+
+    Newton's step where the points are too far apart for the cubic to say more.
+    """
+    with np.errstate(all="ignore"):
+        newton = here.root - here.error / here.slope
+        span = here.error - last.error
+        u = -last.error / span
+        curved = last.root * (1 + 2 * u) * (1 - u) ** 2 + here.root * u * u * (3 - 2 * u)
+        curved += u * (1 - u) * span * ((1 - u) / last.slope - u / here.slope)
+        near = np.abs(curved - newton) < 0.5 * np.abs(newton - here.root)
+    return np.asarray(np.where(near, curved, newton))
 
 
 def nearest_goal(now: np.ndarray, goal: np.ndarray, slack: float) -> np.ndarray:

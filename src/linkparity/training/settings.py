@@ -1,6 +1,5 @@
 """How a training goes about it: checked with a sentence, and blocks or samples chosen."""
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +13,8 @@ BLOCK_COST = (6.0, 0.13)
 SAMPLE_COST = (50.0, 8.0)
 #: Pairs that blocks may hold in memory.
 MOST_PAIRS = 10**8
+#: Beyond, a step is no number that float32 can hold.
+MOST_LR = 1e30
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class Settings:
             value = getattr(self, name)
             if value is not None and whole_number(value, f"train: {name}") < least:
                 raise ValueError(f"train: {name} must be at least {least}, got {value}")
-        if self.lr is not None and not (self.lr >= 0 and math.isfinite(self.lr)):
-            raise ValueError(f"train: lr must be finite and 0 or more, got {self.lr!r}")
+        if self.lr is not None and not 0 <= self.lr <= MOST_LR:
+            raise ValueError(f"train: lr must lie between 0 and {MOST_LR:g}, got {self.lr!r}")
         if self.pairs not in ("sampled", "all"):
             raise ValueError(f"train: pairs must be 'sampled' or 'all', got {self.pairs!r}")
         if self.method not in (None, "blocks", "samples"):
