@@ -25,7 +25,7 @@ from linkparity.paper import Published, published
 MODELS = ("maxent", "dot-product", "cne", "gae")
 CRITERIA = ("none", "dp", "eo")
 MEASURES = ("auc", "dp", "eo", "rdp", "rb")
-#: Cells that are beyond and why; see docs/training.md.
+#: Cells that are beyond and why; see docs/method.md.
 PRIOR = "the authors' prior also fits user-user and movie-movie pairs; with it ours is the paper's"
 KNOWN = {
     ("ml100k", "maxent", "none", "eo"): PRIOR,
