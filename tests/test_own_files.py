@@ -329,3 +329,19 @@ def test_an_interrupted_command_writes_nothing(run, verb):
     assert done.stderr.splitlines()[-1] == "Error: interrupted; nothing was written"
     assert "Traceback" not in done.stderr
     assert os.listdir("out") == []
+
+
+@pytest.mark.parametrize("given", ["csv", "csv.gz", "tsv", "parquet"])
+@pytest.mark.parametrize("wanted", ["csv", "tsv", "parquet"])
+def test_format_is_that_of_stdout(here, monkeypatch, capfdbinary, given, wanted):
+    write_graph(here)
+    rows = [(IDS[a], IDS[b], (a + b + 1) / 60) for a, b in PAIRS]
+    write_rows(here / f"s.{given}", [("source", "target", "score"), *rows])
+    stdin = io.TextIOWrapper(io.BytesIO(Path(f"s.{given}").read_bytes()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    args = ("--nodes", "n.csv", *SENSITIVE, "--out", "-", "--format", wanted)
+    assert exit_code("project", "-", *args) == 0
+    Path(f"f.{wanted}").write_bytes(capfdbinary.readouterr().out)
+    head, *back = read_rows(here / f"f.{wanted}")
+    assert head == ("source", "target", "score", "fair_score")
+    assert [row[:2] for row in back] == [row[:2] for row in rows]

@@ -151,7 +151,7 @@ def project(
     began = time.perf_counter()
     inputs = _inputs(
         scores, nodes, sensitive, source, target_column, score, logit, label, node, unknown,
-        duplicates, self_loops, directed, bipartite, engine, tmp, shape,
+        duplicates, self_loops, directed, bipartite, engine, tmp, None if out == "-" else shape,
     )  # fmt: skip
     wish = Wish(criterion, target, tolerance, apply, save_tilts, explain)
     found = run_project(inputs, out, wish, force, shape)
