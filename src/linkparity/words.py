@@ -21,7 +21,7 @@ def counted(count: int, noun: str) -> str:
 def nearest_id(wanted: object, ids: Iterable[object]) -> str:
     """As :func:`nearest`, for ids of any kind and number.
 
-    >>> nearest_id("0100", ["01000", "01007"])
-    "; did you mean '01000'?"
+    >>> nearest_id("01007x", ["01000", "01007"])
+    "; did you mean '01007'?"
     """
     return nearest(str(wanted), [str(each) for each in islice(ids, LOOKED_AT)])
