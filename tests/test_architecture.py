@@ -10,7 +10,7 @@ import linkparity
 PACKAGE = Path(linkparity.__file__).parent
 #: A module imports from its own line and from lines above it.
 LAYERS = [
-    "registry optional arrays",
+    "registry optional arrays words",
     "checks draws grouping sources",
     "graph",
     "pairs",

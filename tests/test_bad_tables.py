@@ -42,19 +42,25 @@ BAD = {
     "empty file": (case(""), "s.csv: the file is empty"),
     "empty nodes": (case(nodes=""), "n.csv: the file is empty"),
     "header only": (case(HEAD), "s.csv: has column names but no rows"),
-    "empty header": (case("\n" + GOOD), "s.csv: line 1 is empty; it must hold the column names"),
-    "header twice": (case("source,target,score,score\n" + GOOD), "line 1 names 'score' twice"),
-    "not utf-8": (case(HEAD.encode() + b"\xe9,b,0.5,1\n"), "s.csv: line 2 is not UTF-8 text; save"),
-    "utf-16": (case((HEAD + GOOD).encode("utf-16")), "s.csv: line 1 is not UTF-8 text"),
+    "empty header": (
+        case("\n" + GOOD),
+        "s.csv: the header is empty; it must hold the column names",
+    ),
+    "header twice": (
+        case("source,target,score,score\n" + GOOD),
+        "s.csv: column 'score' stands twice; rename one of them in the header",
+    ),
+    "not utf-8": (case(HEAD.encode() + b"\xe9,b,0.5,1\n"), "s.csv: row 1 is not UTF-8 text; save"),
+    "utf-16": (case((HEAD + GOOD).encode("utf-16")), "s.csv: the header is not UTF-8 text"),
     "ragged row": (
         case(HEAD + GOOD + "c,d,0.5\n"),
-        "s.csv: line 5 has 3 columns where the header has 4; mend the row",
+        "s.csv: row 4 has 3 columns where the header has 4; mend the row",
     ),
     "long row": (
         case(HEAD + "a,b,0.5,1,9\n"),
-        "s.csv: line 2 has 5 columns where the header has 4",
+        "s.csv: row 1 has 5 columns where the header has 4",
     ),
-    "open quote": (case(HEAD + GOOD + '"c,d,0.5,1\n'), "s.csv: line 5 opens a quote"),
+    "open quote": (case(HEAD + GOOD + '"c,d,0.5,1\n'), "s.csv: row 4 opens a quote"),
     "score above 1": (
         case(HEAD + GOOD + "b,a,1.5,1\n"),
         "s.csv: row 4, column 'score' holds '1.5', not a probability in [0, 1]; if these are",
@@ -73,12 +79,25 @@ BAD = {
     "no id": (case(HEAD + ",b,0.5,1\n"), "s.csv: row 1, column 'source' holds nothing, not an id"),
     "unknown node": (
         case(HEAD + GOOD + "a,d,0.5,1\n"),
-        "s.csv: row 4, column 'target': node 'd' is not in n.csv (1 such rows); write ids alike, "
-        "or use --unknown group",
+        "s.csv: row 4, column 'target': node 'd' is not in n.csv (1 such row); write ids alike, "
+        "or use --unknown group (a group of their own) or --unknown drop (leave such rows out)\n",
+    ),
+    "mistyped node": (
+        case(
+            HEAD + "ann,bob,0.5,1\nbob,cid,0.5,1\nbob,amn,0.5,1\n",
+            "node,kind\nann,x\nbob,y\ncid,z\n",
+        ),
+        "s.csv: row 3, column 'target': node 'amn' is not in n.csv (1 such row); did you mean "
+        "'ann'? write ids alike, or use --unknown group (a group of their own) or --unknown drop "
+        "(leave such rows out)\n",
+    ),
+    "strange targets": (
+        case(HEAD + "a,d,0.5,1\nb,e,0.25,0\n"),
+        "(leave such rows out), or say --bipartite if targets have no groups",
     ),
     "node without value": (
         case(nodes="node,kind\na,x\nb,\nc,z\n"),
-        "column 'target': node 'b' has no kind in n.csv (2 such rows)",
+        "column 'target': node 'b' has no kind in n.csv (2 such rows); fill it in, or use",
     ),
     "two groups": (
         case(nodes=NODES + "a,z\n"),
@@ -97,15 +116,43 @@ BAD = {
     "duplicates": (
         case(HEAD + GOOD + "b,a,0.5,1\n"),
         "s.csv: row 4, column 'source': the pair ('b', 'a') stands again after row 1 (1 repeated "
-        "rows); keep the first of each with --duplicates first, or say --directed",
+        "row); keep the first of each with --duplicates first, or say --directed",
+    ),
+    "same row again": (
+        case(HEAD + GOOD + "a,b,0.5,1\n"),
+        "(1 repeated row); keep the first of each with --duplicates first\n",
     ),
     "self-loop": (
         case(HEAD + GOOD + "b,b,0.5,1\n"),
-        "s.csv: row 4, column 'target' joins node 'b' with itself (1 such rows); leave them out "
+        "s.csv: row 4, column 'target' joins node 'b' with itself (1 such row); leave them out "
         "with --self-loops drop",
     ),
-    "sensitive": (case(args=("--sensitive", "")), "sensitive must name the column"),
-    "unknown option": (case(args=("--unknown", "drp")), "'drop', got 'drp'; did you mean 'drop'?"),
+    "sensitive": (case(args=("--sensitive", "")), "--sensitive must name the column"),
+    "sensitive twice": (
+        case(args=("--sensitive", "kind, kind")),
+        "--sensitive must name a column once, got 'kind' twice",
+    ),
+    "only cases differ": (
+        case("source,target,score,Score\na,b,0.5,1\n"),
+        "s.csv: columns 'score' and 'Score' differ only in upper and lower case; rename one",
+    ),
+    "semicolons": (
+        case((HEAD + GOOD).replace(",", ";")),
+        "s.csv: the header is one column, 'source;target;score;label'; separate columns by commas",
+    ),
+    "header only of nodes": (case(nodes="node,kind\n"), "n.csv: has column names but no rows"),
+    "row below a long value": (
+        case('source,target,score,note\na,b,0.5,"x\ny\nz"\nb,c,0.25\n'),
+        "s.csv: row 2 has 3 columns where the header has 4",
+    ),
+    "no place for temporary files": (
+        case(args=("--tmp", "nowhere")),
+        "nowhere: is no directory for temporary files; make it first",
+    ),
+    "unknown option": (
+        case(args=("--unknown", "drp")),
+        "--unknown must be 'error' or 'group' or 'drop', got 'drp'; did you mean 'drop'?",
+    ),
     "criterion": (
         case(args=("--criterion", "weakdp")),
         "unknown criterion 'weakdp'; did you mean 'weak-dp'",
@@ -149,7 +196,7 @@ def test_bad_input_is_one_line(tmp_path, monkeypatch, capfd, name, verb):
     lines = [line for line in err.splitlines() if not line.startswith("Warning")]
     assert len(lines) == 1
     assert lines[0].startswith("Error: ")
-    assert said in lines[0]
+    assert said in lines[0] + "\n"
     assert sorted(os.listdir()) == before
 
 
@@ -259,7 +306,7 @@ def test_a_live_workspace_is_left_alone(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_leaves_nothing(tmp_path):
+def test_a_full_disk_leaves_nothing(tmp_path, capfd):
     """A real full disk where the system lets us make one."""
     small = tmp_path / "small"
     small.mkdir()
@@ -275,7 +322,23 @@ def test_a_full_disk_leaves_nothing(tmp_path):
         assert err.count("\n") == 1
         assert "No space left" in err
         assert "nothing was written" in err
+        assert str(small / "fair.csv") in err
         assert os.listdir(small) == []
+        (small / "filler").write_bytes(bytes(256 << 10))
+        args = (
+            "project",
+            file,
+            "--nodes",
+            nodes,
+            "--sensitive",
+            "kind",
+            "--out",
+            tmp_path / "f.csv",
+        )
+        assert exit_code(*args, "--save-tilts", small / "t.json") == 2
+        assert f"{small / 't.json'}: No space left on device" in capfd.readouterr().err
+        assert not (tmp_path / "f.csv").exists()
+        assert os.listdir(small) == ["filler"]
     finally:
         subprocess.run(["umount", str(small)], check=True)
 

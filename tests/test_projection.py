@@ -501,7 +501,10 @@ G = [[0, 1], [1, 2], [2, 2]]
         ({"criterion": "weak-dp", "groups": [[0, -1]] * 3}, "one end only"),
         ({"target": 0}, "strictly between 0 and 1, got 0; a mean of 0 or 1 has no finite"),
         ({"target": 1.0}, "strictly between 0 and 1, got 1"),
-        ({"target": "modle"}, "unknown target 'modle'; did you mean 'model'"),
+        (
+            {"target": "modle"},
+            "target must be model, data, free or a number, got 'modle'; did you mean",
+        ),
         ({"target": "data"}, "give labels"),
         ({"target": "data", "criterion": "eo", "labels": [0, 1, 1]}, "does not exist"),
         ({"target": (0.1, 0.2)}, "one number for criterion 'dp', got 2"),

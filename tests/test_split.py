@@ -183,7 +183,7 @@ def test_isolated_nodes_stay_in_the_graph_and_out_of_the_test():
     ("graph", "test", "said"),
     [
         (Graph(3, [], [0, 1, 2]), 0.2, "a graph of 0 links is too small to split"),
-        (Graph(3, [[0, 1]], [0, 1, 2]), 0.2, "a graph of 1 links is too small to split"),
+        (Graph(3, [[0, 1]], [0, 1, 2]), 0.2, "a graph of 1 link is too small to split"),
         (Graph(4, [[0, 1], [0, 2], [0, 3]], [0, 1, 2, 2]), 0.2, "none of the 3 links can be held"),
         (
             Graph(5, list(combinations(range(5), 2)), [0, 1, 2, 2, 1]),

@@ -119,10 +119,21 @@ BAD = {
     ),
     "stranger": (
         ("links.csv", "a,b\n01000,x\n"),
-        "links.csv: row 1, column 'target': node 'x' is not in people.csv; write ids alike",
+        "links.csv: row 1, column 'b': node 'x' is not in people.csv; write ids alike, or use "
+        "--unknown group (a group of their own) or --unknown drop, or say --bipartite if targets",
     ),
+    "mistyped": (
+        ("links.csv", "a,b\n01000,01007\n01007,01014\n01000,01014x\n"),
+        "links.csv: row 3, column 'b': node '01014x' is not in people.csv; did you mean '01014'? "
+        "write ids alike, or use --unknown group (a group of their own) or --unknown drop\n",
+    ),
+    "no value": (
+        ("people.csv", (DATA / "people.csv").read_text().replace("01007,men", "01007,")),
+        "people.csv: row 2, column 'gender': node '01007' has no gender; fill it in, or use --unk",
+    ),
+    "no nodes": (("people.csv", "person,gender\n"), "people.csv: has column names but no nodes"),
     "no id": (("links.csv", "a,b\n01000,\n"), "links.csv: row 1, column 'b' holds nothing"),
-    "ragged": (("links.csv", "a,b\n01000\n"), "links.csv: line 2 has 1 columns where the header"),
+    "ragged": (("links.csv", "a,b\n01000\n"), "links.csv: row 1 has 1 column where the header"),
     "column": (("people.csv", "person,gander\n01000,x\n"), "no column 'gender'; did you mean"),
     "two groups": (
         ("people.csv", "person,gender\n01000,x\n01007,y\n01000,y\n"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from linkparity.console import say, show, show_json
+from linkparity.words import counted
 
 if TYPE_CHECKING:
     from linkparity.tables.running import Inputs
@@ -84,7 +85,7 @@ def audit(
 
     gates = read_gates(fail_if)
     if html is not None:
-        check_output(html, force)
+        check_output(html, force, (scores, nodes))
     began = time.perf_counter()
     inputs = _inputs(
         scores, nodes, sensitive, source, target, score, logit, label, node, unknown, duplicates,
@@ -150,7 +151,7 @@ def project(
     began = time.perf_counter()
     inputs = _inputs(
         scores, nodes, sensitive, source, target_column, score, logit, label, node, unknown,
-        duplicates, self_loops, directed, bipartite, engine, tmp, shape,
+        duplicates, self_loops, directed, bipartite, engine, tmp, None if out == "-" else shape,
     )  # fmt: skip
     wish = Wish(criterion, target, tolerance, apply, save_tilts, explain)
     found = run_project(inputs, out, wish, force, shape)
@@ -176,4 +177,4 @@ def _inputs(
 
 
 def _tell(scans: int, rows: int, began: float) -> None:
-    say(f"{rows:,} rows, {scans} scans, {time.perf_counter() - began:.1f} s")
+    say(f"{counted(rows, 'row')}, {counted(scans, 'scan')}, {time.perf_counter() - began:.1f} s")

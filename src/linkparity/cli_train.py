@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from linkparity.console import say, show, show_json
+from linkparity.words import counted
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, not tables.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
@@ -119,19 +120,32 @@ def predict(
     for_: Annotated[
         str | None, typer.Option("--for", help="Only for these: ids with commas, or a file.")
     ] = None,
+    source: Annotated[str | None, typer.Option(help="Column of the first node.")] = None,
+    target_column: Annotated[str | None, typer.Option(help="Column of the second node.")] = None,
+    unknown: Annotated[str, typer.Option(help="A node not trained on: error or drop.")] = "error",
+    self_loops: Annotated[
+        str, typer.Option("--self-loops", help="A node with itself: error or drop.")
+    ] = "error",
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Score the pairs of a file, or list the likeliest new partners of each node."""
-    from linkparity.runs.predicting import listed_nodes, predict_pairs, predict_top
+    from linkparity.runs.predicting import PairsFile, listed_nodes, predict_pairs, predict_top
 
     if (pairs is None) == (top is None):
         raise ValueError("predict: give either --pairs, or --top")
+    if pairs is not None and for_ is not None:
+        raise ValueError("predict: --for goes with --top; --pairs names its nodes itself")
+    if as_json and out == "-":
+        raise ValueError("predict: --json and --out - both want stdout; give --out a file")
     if pairs is not None:
-        rows = predict_pairs(run, pairs, out, force)
+        given = PairsFile(pairs, source, target_column, unknown, self_loops)  # type: ignore[arg-type]
+        rows = predict_pairs(run, given, out, force)
     else:
         assert top is not None
         rows = predict_top(run, top, listed_nodes(for_), out, force)
     if out == "-":
         return
-    show_json({"run": run, "out": out, "rows": rows}) if as_json else show(f"{rows:,} rows: {out}")
+    show_json({"run": run, "out": out, "rows": rows}) if as_json else show(
+        f"{counted(rows, 'row')}: {out}"
+    )

@@ -1,6 +1,7 @@
 """What a command says: its result on stdout, everything else on stderr, errors in one line."""
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Mapping
@@ -15,6 +16,13 @@ from linkparity.solver import NotConverged
 EXPECTED = (ValueError, OSError, DataError, NotConverged)
 #: Columns of a table that goes to a file or a pipe.
 WIDTH = 110
+#: Who speaks, where that is a function of the library, which nobody called on the command line.
+CALLER = re.compile(r"^(?:i_project|split_links|Graph|Graph\.from_frames|LinkPredictor): ")
+#: An argument of such a function: the option has its name.
+OPTION = re.compile(
+    r"^(confidence|dimension|duplicates|epochs|gamma|lr|postprocess|seed|self_loops|sensitive|target|"
+    r"test|tolerance|top|unknown)(?= must | 'data' |=)"
+)
 
 
 def show(*things: object, aside: bool = False) -> None:
@@ -39,26 +47,35 @@ def say(text: str) -> None:
 def one_line(error: Exception) -> str | None:
     r"""The sentence for an error that a user can mend; None for a bug, which keeps its traceback.
 
-    >>> one_line(ValueError("train: gamma must be positive,\n got -1"))
-    'train: gamma must be positive, got -1'
+    >>> one_line(ValueError("split_links: test must lie\n between 0 and 1"))
+    '--test must lie between 0 and 1'
     >>> one_line(ZeroDivisionError())
     """
+    text = _sentence(error)
+    return None if text is None else OPTION.sub(_option, CALLER.sub("", _flat(text)))
+
+
+def _sentence(error: Exception) -> str | None:
     usage = getattr(error, "format_message", None)  # click's errors, whoever carries click
     if usage is not None:
-        return _flat(usage())
+        return str(usage())
     if isinstance(error, OSError) and error.filename is not None:
-        return _flat(f"{error.filename}: {error.strerror}")
+        return f"{error.filename}: {error.strerror}"
     missing = isinstance(error, ModuleNotFoundError) and "pip install" in str(error)
-    return _flat(str(error)) if missing or isinstance(error, EXPECTED) else None
+    return str(error) if missing or isinstance(error, EXPECTED) else None
 
 
 def warn_in_one_line() -> None:
     """Have every warning print as ``Warning: …`` on stderr, without a line of source."""
 
     def tell(message: Warning | str, *place: Any, **more: Any) -> None:
-        say(f"Warning: {_flat(str(message))}")
+        say(f"Warning: {CALLER.sub('', _flat(str(message)))}")
 
     warnings.showwarning = tell
+
+
+def _option(argument: re.Match[str]) -> str:
+    return "--" + argument[0].replace("_", "-")
 
 
 def _flat(text: str) -> str:

@@ -14,6 +14,7 @@ from linkparity.checks import whole_number
 from linkparity.draws import random_order
 from linkparity.graph import Graph
 from linkparity.pairs import Pairs, PairSpace, sample_nonlinks, weighted_pairs
+from linkparity.words import counted
 
 
 class SplitWarning(UserWarning):
@@ -86,7 +87,7 @@ def _count(graph: Graph, test: float) -> int:
     wanted = graph.num_links - int(share * graph.num_links)
     if graph.num_links < 2:
         raise ValueError(
-            f"split_links: a graph of {graph.num_links} links is too small to split; "
+            f"split_links: a graph of {counted(graph.num_links, 'link')} is too small to split; "
             "it needs at least 2, so that some stay in train"
         )
     return wanted

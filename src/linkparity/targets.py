@@ -49,7 +49,8 @@ def _check_name(target: str, cells: Cells) -> str:
     if target not in NAMES:
         hint = nearest(target, list(NAMES))
         raise ValueError(
-            f"i_project: unknown target {target!r}{hint} known: {', '.join(NAMES)}, or a number"
+            f"i_project: target must be {', '.join(NAMES)} or a number, got {target!r}"
+            f"{hint.removesuffix(';')}"
         )
     if target == "data" and not cells.criterion.data_target:
         raise ValueError(

@@ -33,7 +33,7 @@ def measures_table(scores: "Scores") -> Table:
         row = [f"{name} ({scores.criterion})" if name == "kl" else name, number(value)]
         if scores.confidence is not None:
             ends = scores.intervals.get(name)
-            row.append(f"{number(ends[0])} … {number(ends[1])}" if ends else "")
+            row.append(interval(ends))
         count, unit = scores.counts[name]
         table.add_row(*row, f"{count:,} {unit}")
     return table
@@ -68,8 +68,15 @@ def unseen(scores: "Scores") -> list[Text]:
     return said
 
 
+def interval(ends: tuple[float, float] | None) -> str:
+    """Both ends, or a dash where there are none."""
+    return "–" if ends is None or isnan(ends[0]) else f"{number(ends[0])} … {number(ends[1])}"
+
+
 def number(value: float) -> str:
-    """Four decimals, or the power of ten of a small one."""
-    if isnan(value) or value == 0 or abs(value) >= 1e-3:
+    """Four decimals, or the power of ten of a small one; a dash where there is none."""
+    if isnan(value):
+        return "–"
+    if value == 0 or abs(value) >= 1e-3:
         return f"{value:.4f}"
     return f"{value:.1e}"

@@ -1,18 +1,22 @@
 """Scores for pairs in a file, or the likeliest new partners of each node."""
 
+import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from linkparity.graph import Graph
 from linkparity.optional import require
 from linkparity.prediction import LinkPredictor
-from linkparity.registry import nearest
+from linkparity.tables.columns import check_choices, pick_ends
 from linkparity.tables.duck import DuckEngine, copy_options, quoted, readable_errors, text
 from linkparity.tables.engine import EXTRA, ROW, Input
 from linkparity.tables.files import STREAM, Format, format_of, open_source
 from linkparity.tables.workspace import Workspace
 from linkparity.tables.writing import check_output, whole_file
+from linkparity.words import nearest_id
 
 SCORE = "score"
 
@@ -22,22 +26,49 @@ def load_run(path: str) -> LinkPredictor:
     try:
         return LinkPredictor.load(path)
     except FileNotFoundError as error:
-        raise ValueError(f"{error}; make one with linkparity train --out") from None
+        what = str(error).split(";")[0]
+        raise ValueError(f"{what}; give a directory that linkparity train --out made") from None
 
 
-def predict_pairs(run: str, pairs: str, out: str, force: bool = False) -> int:
+@dataclass(frozen=True)
+class PairsFile:
+    """A table of pairs, and how it is read.
+
+    Attributes:
+        name: the file, ``-`` for stdin.
+        source: column of the first node, where it has another name; likewise the next.
+        unknown: what becomes of pairs with a node that was not trained on.
+        self_loops: what becomes of a pair of a node with itself.
+    """
+
+    name: str
+    source: str | None = None
+    target: str | None = None
+    unknown: Literal["error", "drop"] = "error"
+    self_loops: Literal["error", "drop"] = "error"
+
+    def __post_init__(self) -> None:
+        check_choices(self_loops=self.self_loops)
+        if self.unknown not in ("error", "drop"):
+            raise ValueError(
+                f"unknown must be 'error' or 'drop', got {self.unknown!r}; "
+                "a node that was not trained on has no scores"
+            )
+
+
+def predict_pairs(run: str, pairs: PairsFile, out: str, force: bool = False) -> int:
     """Write the table of pairs with a column ``score``; how many rows."""
-    shape = _checked(out, force)
+    shape = _checked(out, force, pairs.name)
     predictor = load_run(run)
     with Workspace() as workspace, readable_errors():
-        source = open_source(pairs, workspace)
+        source = open_source(pairs.name, workspace)
         engine = DuckEngine(workspace, source.path.stat().st_size)
         try:
             given = engine.read(source, "pairs")
-            index = _numbers(engine, given, predictor)
+            rows, index = _numbers(engine, given, predictor, pairs)
             scores = predictor.predict_proba(index)
             with whole_file(out, force) as path:
-                _write(engine, given, scores, path, shape)
+                _write(engine, given, rows, scores, path, shape)
         finally:
             engine.close()
     return len(index)
@@ -46,17 +77,20 @@ def predict_pairs(run: str, pairs: str, out: str, force: bool = False) -> int:
 def predict_top(run: str, k: int, nodes: list[str] | None, out: str, force: bool = False) -> int:
     """Write the ``k`` likeliest new partners of each node; how many rows."""
     pa = require("pyarrow", "predict", EXTRA)
+    if k < 1:
+        raise ValueError(f"top must be at least 1 partner per node, got {k}")
     shape = _checked(out, force)
     predictor = load_run(run)
-    graph = predictor.graph_
-    names: list[Any] = list(graph.names if graph.names is not None else range(graph.num_nodes))
+    names = _names(predictor.graph_)
     chosen = None
     if nodes is not None:
         number = {str(name): i for i, name in reversed(list(enumerate(names)))}
         for each in nodes:
             if each not in number:
-                hint = nearest(each, list(number))
-                raise ValueError(f"--for: node {each!r} was not trained on{hint} write ids alike")
+                raise ValueError(
+                    f"--for: node {each!r} was not trained on{nearest_id(each, number)} write ids "
+                    "alike; ids that hold a comma go into a file, one per line"
+                )
         chosen = np.array([number[each] for each in nodes])
     best = predictor.top(k, chosen)
     source = [names[i] for i in best.node.tolist()]
@@ -77,62 +111,112 @@ def listed_nodes(told: str | None) -> list[str] | None:
     """Ids from a file with one per line, or as typed with commas."""
     if told is None:
         return None
-    path = Path(told)
-    if path.is_file():
-        return [line for line in path.read_text(encoding="utf-8").splitlines() if line]
-    return told.split(",")
+    if not os.path.isfile(told):
+        return told.split(",")
+    try:
+        text = Path(told).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{told}: is not UTF-8 text; save the file in that encoding") from None
+    nodes = [line for line in text.split("\n") if line]
+    if not nodes:
+        raise ValueError(f"{told}: names no node; write one id per line")
+    return nodes
 
 
-def _checked(out: str, force: bool) -> Format:
+def _checked(out: str, force: bool, *inputs: str) -> Format:
     shape = format_of("out.csv" if out == STREAM else out)
-    check_output(out, force)
+    check_output(out, force, inputs)
     return shape
 
 
-def _numbers(engine: DuckEngine, given: Input, predictor: LinkPredictor) -> np.ndarray:
-    """``(P, 2)`` node numbers of the pairs, in the order of the rows."""
+def _names(graph: Graph) -> list[Any]:
+    return list(graph.names if graph.names is not None else range(graph.num_nodes))
+
+
+def _numbers(
+    engine: DuckEngine, given: Input, predictor: LinkPredictor, pairs: PairsFile
+) -> tuple[np.ndarray, np.ndarray]:
+    """``(P,)`` rows that are scored, in their order, and ``(P, 2)`` their node numbers."""
     pa = require("pyarrow", "predict", EXTRA)
     graph = predictor.graph_
-    usual = {"source", "target"} <= set(given.columns)
-    if len(given.columns) < 2:
-        raise ValueError(f"{given.name}: needs columns source and target")
-    if SCORE in given.columns:
-        raise ValueError(f"{given.name}: has a column {SCORE!r} already; rename it or leave it out")
-    first, second = ("source", "target") if usual else given.columns[:2]
-    names = graph.names if graph.names is not None else range(graph.num_nodes)
+    for name in given.columns:
+        if name.lower() == SCORE:
+            raise ValueError(
+                f"{given.name}: has a column {name!r} already, which predict would write; rename "
+                f"it in the file, such as to 'old_{SCORE}', or leave it out"
+            )
+    ends = pick_ends(given, pairs.source, pairs.target)
     side = np.zeros(graph.num_nodes) if graph.side is None else graph.side.numpy()
-    ids = [str(name) for name in names]
+    ids = [str(name) for name in _names(graph)]
     table = pa.table({"id": ids, "number": np.arange(graph.num_nodes), "side": side})
     engine.con.con.register("known", table)
-    right = "" if graph.side is None else "AND b.side = 1"
-    left = "" if graph.side is None else "AND a.side = 0"
+    left, right = ("", "") if graph.side is None else ("AND a.side = 0", "AND b.side = 1")
+    first, second = (f"CAST(p.{quoted(end)} AS VARCHAR)" for end in ends)
     engine.run(
-        f"CREATE TABLE numbered AS SELECT p.{ROW} AS row, a.number AS a, b.number AS b "
-        "FROM pairs p "
-        f"LEFT JOIN known a ON CAST(p.{quoted(first)} AS VARCHAR) = a.id {left} "
-        f"LEFT JOIN known b ON CAST(p.{quoted(second)} AS VARCHAR) = b.id {right}"
+        f"CREATE TABLE numbered AS SELECT p.{ROW} AS row, a.number AS a, b.number AS b, "
+        f"coalesce({first}, '') = '' OR coalesce({second}, '') = '' AS bare "
+        f"FROM pairs p LEFT JOIN known a ON {first} = a.id {left} "
+        f"LEFT JOIN known b ON {second} = b.id {right}"
     )
-    wrong = engine.run(
-        "SELECT row, a IS NULL FROM numbered WHERE a IS NULL OR b IS NULL OR a = b "
-        "ORDER BY row LIMIT 1"
+    wrong = ["bare"]
+    wrong += ["a IS NULL OR b IS NULL"] if pairs.unknown == "error" else []
+    wrong += ["a = b"] if pairs.self_loops == "error" else []
+    bad = engine.run(
+        f"SELECT row, a, b FROM numbered WHERE {' OR '.join(wrong)} ORDER BY row LIMIT 1"
     ).fetchall()
-    if wrong:
-        row, at_source = wrong[0]
-        column = first if at_source else second
-        cell = engine.run(f"SELECT {quoted(column)} FROM pairs WHERE {ROW} = {row}").fetchall()[0][
-            0
-        ]
-        raise ValueError(
-            f"{given.name}: row {row + 1:,}, column {column!r}: node {cell!r} was not trained on, "
-            "or stands on both ends; predict pairs of two nodes of the training graph"
+    if bad:
+        raise ValueError(_wrong(engine, given, ends, ids, *bad[0]))
+    found = engine.run("SELECT row, a, b FROM numbered WHERE a <> b ORDER BY row").fetchnumpy()
+    if not len(found["row"]):
+        raise ValueError(f"{given.name}: has no pair to score; check the file and the options")
+    return found["row"], np.stack([found["a"], found["b"]], axis=1).astype(np.int64)
+
+
+def _wrong(
+    engine: DuckEngine,
+    given: Input,
+    ends: tuple[str, str],
+    ids: list[str],
+    row: int,
+    a: int | None,
+    b: int | None,
+) -> str:
+    """What is wrong with a row, and what to do about it."""
+    columns = ", ".join(map(quoted, ends))
+    nodes = engine.run(f"SELECT {columns} FROM pairs WHERE {ROW} = {row}").fetchall()[0]
+    at = 0 if a is None else 1
+    place, node = f"{given.name}: row {row + 1:,}, column {ends[at]!r}", nodes[at]
+    if a is not None and b is not None:
+        return (
+            f"{place} joins node {node!r} with itself, and only pairs of two nodes have scores; "
+            "leave such rows out with --self-loops drop"
         )
-    found = engine.run("SELECT a, b FROM numbered ORDER BY row").fetchnumpy()
-    return np.stack([found["a"], found["b"]], axis=1).astype(np.int64)
+    if node is None or node == "":
+        return f"{place} holds nothing, not an id; fill it in or leave the row out"
+    if str(node) in ids:
+        kind, other = ("target", "source") if at == 0 else ("source", "target")
+        return (
+            f"{place}: node {node!r} was trained on as a {kind}, not as a {other}; "
+            f"put sources in column {ends[0]!r} and targets in column {ends[1]!r}"
+        )
+    return (
+        f"{place}: node {node!r} was not trained on{nearest_id(node, ids)} write ids alike, "
+        "or leave such rows out with --unknown drop"
+    )
 
 
-def _write(engine: DuckEngine, given: Input, scores: np.ndarray, path: str, shape: Format) -> None:
+def _write(
+    engine: DuckEngine,
+    given: Input,
+    rows: np.ndarray,
+    scores: np.ndarray,
+    path: str,
+    shape: Format,
+) -> None:
     pa = require("pyarrow", "predict", EXTRA)
-    engine.con.con.register("scored", pa.table({SCORE: scores}))
+    engine.con.con.register("scored", pa.table({"row": rows, SCORE: scores}))
     columns = ", ".join(f"g.{quoted(name)}" for name in given.columns)
-    query = f"SELECT {columns}, s.{SCORE} FROM pairs g POSITIONAL JOIN scored s"
+    query = (
+        f"SELECT {columns}, s.{SCORE} FROM pairs g JOIN scored s ON g.{ROW} = s.row ORDER BY s.row"
+    )
     engine.run(f"COPY ({query}) TO {text(path)} ({copy_options(shape)})")

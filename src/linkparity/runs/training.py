@@ -1,5 +1,6 @@
 """Split, train, evaluate, save."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 from linkparity.evaluation import Scores, evaluate
 from linkparity.graph import Graph
-from linkparity.prediction import LinkPredictor
+from linkparity.prediction import LinkPredictor, TrainingWarning
 from linkparity.prediction.saving import check_place
 from linkparity.split import split_links
 from linkparity.training import Epoch
@@ -65,7 +66,12 @@ def train_run(
     if out is not None:
         check_place(out)
     split = split_links(graph, test=test, seed=predictor.seed)
-    predictor.fit(split.train, on_epoch=tell)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrainingWarning)
+        try:
+            predictor.fit(split.train, on_epoch=tell)
+        except TrainingWarning:  # half a run is none
+            raise KeyboardInterrupt from None
     scores = evaluate(predictor, split, seed=predictor.seed)
     if out is not None:
         predictor.save(out)

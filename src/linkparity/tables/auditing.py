@@ -18,6 +18,7 @@ from linkparity.tables.parity import fit_table
 from linkparity.tables.ranks import rank_measures
 from linkparity.tables.scores import ScoreTable
 from linkparity.tables.statistics import Statistics, measure, view_means
+from linkparity.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -147,7 +148,7 @@ def audit_scores(
         pairs=int(stats.count.sum()),
         links=int((stats.count * stats.label).sum()) if table.labelled else None,
         cells=_cells(means, table.labelled),
-        reasons={_about(name, e): e.reason for name, e in found.items() if e.reason},
+        reasons={about(name, e): e.reason for name, e in found.items() if e.reason},
         notes=_notes(table, stats, found, small, confidence, every),
         confidence=confidence,
         criterion=criterion,
@@ -207,15 +208,16 @@ def _notes(
         told = ", ".join(small[:12]) + (" …" if len(small) > 12 else "")
         notes.append(f"Fewer than {SMALL} pairs, so read with care: {told}.")
     if stats.kept:
-        notes.append(f"{stats.kept:,} scores are exactly 0 or 1; no tilt can move them.")
+        notes.append(f"{counted(stats.kept, 'score')} of exactly 0 or 1, which no tilt can move.")
     if every > 1:
         notes.append(f"Exposure looks at one in {every} lists, all places of each.")
     for reason, count in table.dropped.items():
-        notes.append(f"{count:,} rows left out: {reason}.")
+        notes.append(f"{counted(count, 'row')} left out: {reason}.")
     return tuple(notes)
 
 
-def _about(name: str, estimate: Estimate) -> str:
+def about(name: str, estimate: Estimate) -> str:
+    """What an estimate's reason is about: its value, or only the interval."""
     return name if isnan(estimate.value) else f"{name} interval"
 
 

@@ -8,6 +8,12 @@ from linkparity.grouping import Unknown
 from linkparity.registry import nearest
 from linkparity.tables.engine import Input
 
+CHOICES = {
+    "unknown": ("error", "group", "drop"),
+    "duplicates": ("error", "first"),
+    "self_loops": ("error", "drop"),
+}
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -36,21 +42,7 @@ class Reading:
     bipartite: bool = False
 
     def __post_init__(self) -> None:
-        if not self.sensitive or not all(self.sensitive):
-            raise ValueError(
-                "sensitive must name the column that makes the groups, such as --sensitive gender"
-            )
-        for name, known in (
-            ("unknown", ("error", "group", "drop")),
-            ("duplicates", ("error", "first")),
-            ("self_loops", ("error", "drop")),
-        ):
-            value = getattr(self, name)
-            if value not in known:
-                raise ValueError(
-                    f"{name} must be {' or '.join(map(repr, known))}, got {value!r}"
-                    f"{nearest(str(value), list(known)).removesuffix(';')}"
-                )
+        check_choices(unknown=self.unknown, duplicates=self.duplicates, self_loops=self.self_loops)
 
     @property
     def attribute(self) -> str:
@@ -61,6 +53,17 @@ class Reading:
     def ordered(self) -> bool:
         """Whether the two ends of a pair are told apart."""
         return self.directed or self.bipartite
+
+
+def check_choices(**told: str) -> None:
+    """Refuse what says nothing about untidy rows."""
+    for name, value in told.items():
+        known = CHOICES[name]
+        if value not in known:
+            raise ValueError(
+                f"{name} must be {' or '.join(map(repr, known))}, got {value!r}"
+                f"{nearest(str(value), list(known)).removesuffix(';')}"
+            )
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
             f"{scores.name}: needs columns source, target and score (or logit), "
             f"got {', '.join(columns)}"
         )
-    source, target = _ends(scores, reading)
+    source, target = pick_ends(scores, reading.source, reading.target)
     value, logits = _value(scores, reading)
     label = _chosen(scores, reading.label, "--label") if reading.label else None
     if label is None and "label" in columns and value != "label":
@@ -111,29 +114,34 @@ def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
     return Columns(source, target, value, logits, label, first, () if lone else second)
 
 
-def pick_node_column(nodes: Input, reading: Reading) -> str:
+def pick_node_column(nodes: Input, sensitive: tuple[str, ...], node: str | None) -> str:
     """The column of ids of a node table, once its attributes are there too."""
-    for name in reading.sensitive:
+    for name in sensitive:
         if name not in nodes.columns:
             raise ValueError(
                 f"{nodes.name}: no column {name!r}{nearest(name, nodes.columns)} "
                 f"columns: {', '.join(nodes.columns)}"
             )
-    if reading.node is not None:
-        return _chosen(nodes, reading.node, "--node")
+    if node is not None:
+        return _chosen(nodes, node, "--node")
     return "node" if "node" in nodes.columns else nodes.columns[0]
 
 
-def _ends(scores: Input, reading: Reading) -> tuple[str, str]:
-    usual = {"source", "target"} <= set(scores.columns)
-    first, second = ("source", "target") if usual else scores.columns[:2]
-    if reading.source is not None:
-        first = _chosen(scores, reading.source, "--source")
-    if reading.target is not None:
-        second = _chosen(scores, reading.target, "--target-column")
+def pick_ends(table: Input, source: str | None, target: str | None) -> tuple[str, str]:
+    """The columns of the two nodes of a pair: as told, by their usual names, or the first two."""
+    if len(table.columns) < 2:
+        raise ValueError(
+            f"{table.name}: needs columns source and target, got {', '.join(table.columns)}"
+        )
+    usual = {"source", "target"} <= set(table.columns)
+    first, second = ("source", "target") if usual else table.columns[:2]
+    if source is not None:
+        first = _chosen(table, source, "--source")
+    if target is not None:
+        second = _chosen(table, target, "--target-column")
     if first == second:
         raise ValueError(
-            f"{scores.name}: source and target are both column {first!r}; "
+            f"{table.name}: source and target are both column {first!r}; "
             "name the two columns with --source and --target-column"
         )
     return first, second
@@ -177,4 +185,12 @@ def listed(sensitive: str | Sequence[str]) -> tuple[str, ...]:
     ('gender', 'age')
     """
     names = sensitive.split(",") if isinstance(sensitive, str) else sensitive
-    return tuple(name.strip() for name in names)
+    found = tuple(name.strip() for name in names)
+    if not found or not all(found):
+        raise ValueError(
+            "sensitive must name the column that makes the groups, such as --sensitive gender"
+        )
+    if len(set(found)) < len(found):
+        twice = next(name for name in found if found.count(name) > 1)
+        raise ValueError(f"sensitive must name a column once, got {twice!r} twice")
+    return found

@@ -14,6 +14,7 @@ from linkparity.tables.ranks import rank_measures
 from linkparity.tables.scores import ScoreTable
 from linkparity.tables.statistics import Statistics, measure, view_means
 from linkparity.tables.tilts import CellTilt, SavedTilts, apply_tilts, cell_tilts
+from linkparity.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -90,26 +91,26 @@ def correct(
     saved_name: str = "tilts",
 ) -> tuple[Tilted, Statistics]:
     """Fit the tilts of a table, or take saved ones."""
-    check_names(table)
     stats = measure(table)
     if saved is not None:
         return apply_tilts(table, stats, saved, saved_name), stats
     return fit_table(table, stats, criterion, target, tolerance), stats
 
 
-def check_names(table: ScoreTable) -> None:
+def check_names(table: ScoreTable, explain: bool) -> None:
     """The output's columns must be new."""
-    for name in (FAIR_SCORE, FAIR_LOGIT, TILT, "_lp_row"):
-        if name in table.given.columns and name != table.columns.value:
+    known = {name.lower(): name for name in table.given.columns}
+    for name in _new_names(table, explain):
+        if name in known:
             raise ValueError(
-                f"{table.given.name}: has a column {name!r} already, which project would write; "
-                "rename it or leave it out"
+                f"{table.given.name}: has a column {known[name]!r} already, which project would "
+                f"write; rename it in the file, such as to 'old_{name}', or leave it out"
             )
-    if table.columns.value in (FAIR_SCORE, FAIR_LOGIT):
-        raise ValueError(
-            f"{table.given.name}: column {table.columns.value!r} has been projected already; "
-            "project the column 'score', or rename this one"
-        )
+
+
+def _new_names(table: ScoreTable, explain: bool) -> list[str]:
+    logits = [FAIR_LOGIT] if table.columns.logits else []
+    return [FAIR_SCORE, *logits, *([TILT] if explain else [])]
 
 
 def report(table: ScoreTable, stats: Statistics, tilted: Tilted) -> Correction:
@@ -156,9 +157,10 @@ def _notes(table: ScoreTable, stats: Statistics, tilted: Tilted) -> tuple[str, .
             "parity and are no predictor, so they have no auc."
         )
     if stats.kept:
-        notes.append(f"{stats.kept:,} scores of exactly 0 or 1 cannot be tilted and are kept.")
+        kept = counted(stats.kept, "score")
+        notes.append(f"{kept} of exactly 0 or 1, which cannot be tilted: kept.")
     for reason, count in table.dropped.items():
-        notes.append(f"{count:,} rows left out: {reason}.")
+        notes.append(f"{counted(count, 'row')} left out: {reason}.")
     return tuple(notes)
 
 

@@ -1,16 +1,14 @@
 """How audits and corrections print."""
 
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from linkparity.metrics.table import cells_table, measures_table, number, unseen
+from linkparity.metrics.table import cells_table, interval, measures_table, number, unseen
 
 if TYPE_CHECKING:
-    from linkparity.metrics.scored import Estimate
     from linkparity.tables.auditing import Audit
     from linkparity.tables.correcting import Correction
 
@@ -26,6 +24,7 @@ def audit_table(audit: "Audit") -> Group:
     """Measures, gaps in the three views, cells, exposure, then every sentence."""
     scores: Any = audit
     sentences = [Text(f"{name}: {reason}.") for name, reason in audit.reasons.items()]
+    sentences += _view_reasons(audit)
     sentences += [Text(note) for note in audit.notes]
     return Group(
         measures_table(scores), _views(audit), cells_table(scores), *unseen(scores),
@@ -44,9 +43,22 @@ def _views(audit: "Audit") -> Table:
         for name in ("dp", "eo"):
             row.append(number(found[name].value))
             if audit.confidence is not None:
-                row.append(interval(found[name]))
+                row.append(interval(found[name].interval))
         table.add_row(*row)
     return table
+
+
+def _view_reasons(audit: "Audit") -> list[Text]:
+    """Why a view has no gap, where no measure has said so already."""
+    from linkparity.tables.auditing import about
+
+    told = set(audit.reasons.values())
+    return [
+        Text(f"{about(name, estimate)} ({VIEW_WORDS[view]}): {estimate.reason}.")
+        for view, found in audit.views.items()
+        for name, estimate in found.items()
+        if estimate.reason and estimate.reason not in told
+    ]
 
 
 def _exposure(audit: "Audit") -> Table:
@@ -60,14 +72,6 @@ def _exposure(audit: "Audit") -> Table:
             f"{part.share:.4f}", f"{part.slot_share:.4f}", f"{part.ratio:.2f}",
         )  # fmt: skip
     return table
-
-
-def interval(estimate: "Estimate") -> str:
-    """Both ends, or nothing where there are none."""
-    ends = estimate.interval
-    if ends is None or isnan(ends[0]):
-        return ""
-    return f"{number(ends[0])} … {number(ends[1])}"
 
 
 def correction_table(found: "Correction") -> Group:
@@ -90,6 +94,8 @@ def correction_table(found: "Correction") -> Group:
         tilts.add_row(Text(" – ".join(cell.groups) + label), f"{cell.tilt:+.6f}")
     more = len(found.tilts) - SHOWN
     rest = [Text(f"{more} more tilts stand in --save-tilts.")] if more > 0 else []
+    if None in found.before.values():
+        rest.append(Text("–: undefined on these rows; linkparity audit says why."))
     return Group(measures, tilts, *rest, *[Text(note) for note in found.notes])
 
 

@@ -117,7 +117,7 @@ def project(
         bipartite: whether sources and targets are two kinds of nodes.
     """
     from linkparity.tables.columns import Reading, listed
-    from linkparity.tables.correcting import correct, fair_rows
+    from linkparity.tables.correcting import check_names, correct, fair_rows
     from linkparity.tables.frames import opened_frames, returned_frame
     from linkparity.tables.tilts import read_tilts, tilts_text
 
@@ -127,6 +127,7 @@ def project(
     )  # fmt: skip
     saved = None if apply is None else read_tilts(Path(apply))
     with opened_frames(scores, nodes, reading, number=True) as table:
+        check_names(table, explain)
         tilted, stats = correct(table, criterion, target, tolerance, saved, str(apply))
         if save_tilts is not None:
             Path(save_tilts).write_text(tilts_text(table, tilted), encoding="utf-8")

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENOSPC
 from typing import TYPE_CHECKING, Any
 
 from linkparity.optional import require
 from linkparity.tables.engine import EXTRA, ROW, Engine, Input, numbered
-from linkparity.tables.files import DELIMITER, Format, Source, read_header
+from linkparity.tables.files import DELIMITER, Format, Source, check_columns, read_header
 from linkparity.tables.workspace import Workspace
+from linkparity.words import counted
 
 if TYPE_CHECKING:
     from linkparity.tables.scores import ScoreTable
@@ -50,6 +52,7 @@ class DuckEngine(Engine):
         path = text(str(source.path))
         try:
             if source.kind == "parquet":
+                check_parquet(source)
                 self.run(
                     f"CREATE VIEW {name} AS SELECT file_row_number AS {ROW}, "
                     f"* EXCLUDE (file_row_number) FROM read_parquet({path}, file_row_number=true)"
@@ -61,18 +64,20 @@ class DuckEngine(Engine):
         return Input(source.name, self.con.table(name))
 
     def _load(self, source: Source, path: str, name: str) -> None:
-        columns = ", ".join(f"{text(column)}: 'VARCHAR'" for column in read_header(source))
+        given = read_header(source)
+        columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(given)))
+        named = ", ".join(f"c{i} AS {quoted(column)}" for i, column in enumerate(given))
         self.run(
             f"CREATE TABLE {name}_text AS SELECT * FROM read_csv({path}, auto_detect=false, "
             f"header=true, delim={text(DELIMITER[source.kind])}, quote='\"', escape='\"', "
             f"columns={{{columns}}}, compression='none')"
         )
-        self.run(f"CREATE VIEW {name} AS SELECT rowid AS {ROW}, * FROM {name}_text")
+        self.run(f"CREATE VIEW {name} AS SELECT rowid AS {ROW}, {named} FROM {name}_text")
 
     def take(self, frame: Any, name: str) -> Input:
         """An Arrow table in memory."""
         table = f"frame_{name}"
-        self.con.con.register(table, numbered(frame))
+        self.con.con.register(table, numbered(frame, name))
         return Input(name, self.con.table(table))
 
     def keep(self, expression: Any, name: str) -> Any:
@@ -103,6 +108,21 @@ class DuckEngine(Engine):
     def close(self) -> None:
         """Close the database."""
         self.con.disconnect()
+
+
+def check_parquet(source: Source) -> None:
+    """Refuse column names that cannot be kept; DuckDB would change them without a word."""
+    pa = require("pyarrow", source.name, EXTRA)
+    parquet = require("pyarrow.parquet", source.name, EXTRA)
+    try:
+        names = parquet.read_schema(source.path).names
+    except (pa.ArrowException, OSError):
+        return  # whoever reads it says what is wrong with it
+    check_columns(source.name, names)
+    if "file_row_number" in map(str.lower, names):
+        raise ValueError(
+            f"{source.name}: the name of column 'file_row_number' is taken; rename the column"
+        )
 
 
 def copy_options(shape: Format) -> str:
@@ -153,7 +173,9 @@ def readable_errors() -> Iterator[None]:
         if isinstance(error, RuntimeError) and str(error) != "Query interrupted":
             raise
         raise KeyboardInterrupt from None
-    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+    except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
+        if isinstance(error, OSError) and (error.errno != ENOSPC or error.filename is not None):
+            raise
         line = str(error).split("\n")[0]
         full = "No space left" in str(error) or "max_temp_directory_size" in str(error)
         fix = "free some space, or point --tmp and --out elsewhere" if full else "try again"
@@ -161,11 +183,12 @@ def readable_errors() -> Iterator[None]:
 
 
 def _unreadable(source: Source, message: str) -> str:
-    """What DuckDB says about a file, with line and fix."""
+    """What DuckDB says about a file, with row and fix; its lines count the header as row 1."""
     line = re.search(r"Error on Line: (\d+)", message)
-    where = f"{source.name}: line {line[1]}" if line else source.name
+    where = f"{source.name}: row {int(line[1]) - 1:,}" if line else source.name
     if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
-        return f"{where} has {counts[2]} columns where the header has {counts[1]}; mend the row"
+        found = counted(int(counts[2]), "column")
+        return f"{where} has {found} where the header has {counts[1]}; mend the row"
     if "utf-8" in message:
         return f"{where} is not UTF-8 text; save the file with the encoding UTF-8"
     if "quote" in message:

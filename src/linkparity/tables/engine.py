@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkparity.optional import require
-from linkparity.tables.files import Format
+from linkparity.tables.files import OURS, Format, check_columns
 
 if TYPE_CHECKING:
     from linkparity.tables.scores import ScoreTable
 
 #: Number of a row from 0, in every table that has an order.
-ROW = "_lp_row"
+ROW = f"{OURS}row"
 EXTRA = "linkparity[tables]"
 BATCH = 1 << 20
 
@@ -47,7 +47,7 @@ class Engine:
     def take(self, frame: Any, name: str) -> Input:
         """An Arrow table in memory."""
         ibis = require("ibis", name, EXTRA)
-        return Input(name, ibis.memtable(numbered(frame)))
+        return Input(name, ibis.memtable(numbered(frame, name)))
 
     def keep(self, expression: Any, name: str) -> Any:
         """Work the expression out once and keep the result as a table."""
@@ -86,7 +86,8 @@ class Engine:
         """Let go of what is kept."""
 
 
-def numbered(frame: Any) -> Any:
+def numbered(frame: Any, name: str) -> Any:
     """An Arrow table with the number of each row."""
+    check_columns(name, frame.column_names)
     pa = require("pyarrow", "audit and project", EXTRA)
     return frame.append_column(ROW, pa.array(np.arange(frame.num_rows)))

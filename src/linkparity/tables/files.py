@@ -5,7 +5,7 @@ import gzip
 import io
 import shutil
 import sys
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from linkparity.tables.workspace import Workspace
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 DELIMITER = {"csv": ",", "tsv": "\t"}
 STREAM = "-"
+#: How columns begin that are added on the way.
+OURS = "_lp_"
 
 
 @dataclass(frozen=True)
@@ -121,18 +123,46 @@ def read_header(source: Source) -> list[str]:
         line = head[: error.start].count(b"\n") + 1
         if line == 1:
             raise ValueError(
-                f"{source.name}: line 1 is not UTF-8 text; save the file with the encoding UTF-8"
+                f"{source.name}: the header is not UTF-8 text; save the file in that encoding"
             ) from None
         text = head[: error.start].decode("utf-8-sig")
-    rows = csv.reader(io.StringIO(text), delimiter=DELIMITER[source.kind])
-    names = next(rows, [])
+    delimiter = DELIMITER[source.kind]
+    try:
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise ValueError(
+            f"{source.name}: the header cannot be read ({error}); end every line with LF or CR LF"
+        ) from None
     if not any(name.strip() for name in names):
-        raise ValueError(f"{source.name}: line 1 is empty; it must hold the column names")
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice or "" in names:
-        which = f"names {twice[0]!r} twice" if twice else "has a column without a name"
-        raise ValueError(f"{source.name}: line 1 {which}; give every column a name of its own")
+        raise ValueError(f"{source.name}: the header is empty; it must hold the column names")
+    if "" in names:
+        raise ValueError(
+            f"{source.name}: the header has a column without a name; give every column one"
+        )
+    if len(names) == 1 and any(other in names[0] for other in ",;|\t"):
+        raise ValueError(
+            f"{source.name}: the header is one column, {names[0]!r}; "
+            f"separate columns by {'commas' if delimiter == ',' else 'tabs'}"
+        )
+    check_columns(source.name, names)
     return names
+
+
+def check_columns(where: str, names: Sequence[str]) -> None:
+    """Refuse names that an engine cannot tell apart: they have no upper and lower case there."""
+    met: dict[str, str] = {}
+    for name in names:
+        other = met.setdefault(name.lower(), name)
+        if name.lower().startswith(OURS):
+            raise ValueError(
+                f"{where}: names that begin with {OURS!r}, such as column {name!r}, are taken; "
+                "rename the column"
+            )
+        if other is not name:
+            same = f"column {name!r} stands twice"
+            if other != name:
+                same = f"columns {other!r} and {name!r} differ only in upper and lower case"
+            raise ValueError(f"{where}: {same}; rename one of them in the header")
 
 
 def _decode(head: bytes) -> str:

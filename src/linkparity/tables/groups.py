@@ -67,6 +67,8 @@ def number_values(
             "name another column, or put values together into fewer groups"
         )
     if not found.num_rows:
+        if not ends[0][0].count().to_pyarrow().as_py():
+            raise ValueError(f"{where}: has column names but no rows; there is nothing to do")
         raise ValueError(
             f"{where}: column {named} is empty in every row; fill it in, or name another column"
         )
@@ -105,12 +107,13 @@ def with_group(table: Any, columns: tuple[str, ...], mapping: Any, name: str) ->
 def read_nodes(engine: Engine, nodes: Input, reading: Reading) -> Groups:
     """Number the nodes and their groups; a node may not have two."""
     ibis = require("ibis", "audit and project", EXTRA)
-    column = pick_node_column(nodes, reading)
+    column = pick_node_column(nodes, reading.sensitive, reading.node)
     table = nodes.table
     groups = number_values(engine, [(table, reading.sensitive)], nodes.name)
-    rows = with_group(table, reading.sensitive, groups.mapping, "group")
-    row = rows[ROW] if nodes.ordered else ibis.literal(0)
-    plain = rows.select(node=rows[column], group=rows.group, row=row)
+    values = {f"v{i}": table[name] for i, name in enumerate(reading.sensitive)}
+    row = table[ROW] if nodes.ordered else ibis.literal(0)
+    plain = table.select(node=table[column], row=row, **values)
+    plain = with_group(plain, tuple(values), groups.mapping, "group")
     each = plain.group_by("node").aggregate(
         group=plain.group.max(), other=plain.group.min(), row=plain.row.min(), last=plain.row.max()
     )

@@ -1,7 +1,7 @@
 """What the commands ``audit`` and ``project`` do: files in, results and files out."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,14 @@ from typing import Any
 from linkparity.criteria import CRITERIA
 from linkparity.tables.auditing import Audit, audit_scores
 from linkparity.tables.columns import Reading
-from linkparity.tables.correcting import Correction, correct, fair_rows, report
+from linkparity.tables.correcting import Correction, check_names, correct, fair_rows, report
 from linkparity.tables.duck import DuckEngine, readable_errors
 from linkparity.tables.files import STREAM, format_of, open_source
 from linkparity.tables.scores import ScoreTable, classify
 from linkparity.tables.tidy import tidied
 from linkparity.tables.tilts import read_tilts, tilts_text
 from linkparity.tables.workspace import Workspace
-from linkparity.tables.writing import check_output, whole_file, write_text
+from linkparity.tables.writing import check_output, whole_file
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ def run_project(
 ) -> Correction:
     """Correct a file into another; nothing is written unless all of it is."""
     CRITERIA[wish.criterion]
-    shape = format_of("out.csv" if out == STREAM else out, told)
+    shape = format_of("out.csv", told) if out == STREAM else format_of(out)
     for name in (out, wish.save_tilts):
         if name is not None:
-            check_output(name, force)
+            check_output(name, force, (inputs.scores, inputs.nodes, wish.apply))
     saved = None if wish.apply is None else read_tilts(Path(wish.apply))
     if saved is not None and wish.criterion not in ("dp", saved.criterion):
         raise ValueError(
@@ -90,15 +90,19 @@ def run_project(
             "leave out --criterion, or fit anew without --apply"
         )
     with opened(inputs) as table:
+        check_names(table, wish.explain)
         tilted, stats = correct(
             table, wish.criterion, read_number(wish.target), wish.tolerance, saved, wish.apply or ""
         )
         found = report(table, stats, tilted)
         fair, names = fair_rows(table, stats, tilted, wish.explain)
-        with whole_file(out, force, spool=Path(inputs.tmp) if inputs.tmp else None) as path:
+        spool = Path(inputs.tmp) if inputs.tmp else None
+        with ExitStack() as files:
+            if wish.save_tilts is not None:
+                tilts = files.enter_context(whole_file(wish.save_tilts, force))
+                Path(tilts).write_text(tilts_text(table, tilted), encoding="utf-8")
+            path = files.enter_context(whole_file(out, force, spool))
             table.engine.write(table, fair, names, path, shape)
-        if wish.save_tilts is not None:
-            write_text(wish.save_tilts, tilts_text(table, tilted), force)
         return found
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from linkparity.optional import require
-from linkparity.tables.duck import DuckEngine, copy_options, text
+from linkparity.tables.duck import DuckEngine, check_parquet, copy_options, text
 from linkparity.tables.engine import ROW, Engine, Input
 from linkparity.tables.files import DELIMITER, Format, Source, read_header
 from linkparity.tables.workspace import Workspace
@@ -40,6 +40,7 @@ class SparkEngine(Engine):
         path = source.path.absolute().as_uri()
         try:
             if source.kind == "parquet":
+                check_parquet(source)
                 frame = self.session.read.parquet(path)
             else:
                 schema = ", ".join(f"`{_ticked(column)}` string" for column in read_header(source))

@@ -20,6 +20,7 @@ from linkparity.tables.scores import (
     OK,
     ScoreTable,
 )
+from linkparity.words import LOOKED_AT, counted, nearest_id
 
 
 def tidied(table: ScoreTable) -> ScoreTable:
@@ -92,8 +93,8 @@ def _loop(table: ScoreTable, row: int, count: int) -> str:
     place, cells = _place(table, row, table.columns.target)
     node = cells.get(table.columns.target)
     return (
-        f"{place} joins node {node!r} with itself ({count:,} such rows); leave them out with "
-        "--self-loops drop, or say --bipartite if sources and targets are two kinds of nodes"
+        f"{place} joins node {node!r} with itself ({counted(count, 'such row')}); leave them out "
+        "with --self-loops drop, or say --bipartite if sources and targets are two kinds of nodes"
     )
 
 
@@ -104,15 +105,17 @@ def _unknown(table: ScoreTable, row: int, count: int) -> str:
     place, cells = _place(table, row, column)
     node = cells.get(column)
     nodes = table.groups.source
-    why = f"has no {table.reading.attribute}"
-    if nodes is not None:
-        listed = found["a" if first else "b"] != NONE
-        why = f"has no {table.reading.attribute} in" if listed else "is not in"
-        why = f"{why} {nodes.name}"
+    why, hint = f"has no {table.reading.attribute}", "; fill it in,"
     fix = "--unknown group (a group of their own) or --unknown drop (leave such rows out)"
-    if nodes is not None and not first and not table.reading.bipartite:
-        fix += ", or say --bipartite if targets have no groups"
-    return f"{place}: node {node!r} {why} ({count:,} such rows); write ids alike, or use {fix}"
+    if nodes is not None and found["a" if first else "b"] != NONE:
+        why = f"{why} in {nodes.name}"
+    elif nodes is not None:
+        why = f"is not in {nodes.name}"
+        ids = table.groups.nodes.select("node").limit(LOOKED_AT).to_pyarrow()["node"].to_pylist()
+        hint = f"{nearest_id(node, ids)} write ids alike,"
+        if not first and not (table.rows.b != NONE).any().to_pyarrow().as_py():
+            fix += ", or say --bipartite if targets have no groups"
+    return f"{place}: node {node!r} {why} ({counted(count, 'such row')}){hint} or use {fix}"
 
 
 def _once(table: ScoreTable) -> ScoreTable:
@@ -156,11 +159,13 @@ def _twice(table: ScoreTable, twice: Any, first: int, count: int) -> str:
     place, cells = _place(table, again, table.columns.source)
     ends = f"({cells.get(table.columns.source)!r}, {cells.get(table.columns.target)!r})"
     where = f" after row {table.engine.position(table.given, first):,}" if cells else ""
+    _, before = _place(table, first, table.columns.source)
+    turned = before.get(table.columns.source) != cells.get(table.columns.source)
     fix = "--duplicates first"
-    if not table.reading.ordered:
+    if turned and not table.reading.ordered:
         fix += ", or say --directed if (a, b) and (b, a) are two pairs"
     return (
-        f"{place}: the pair {ends} stands again{where} ({count:,} repeated rows); "
+        f"{place}: the pair {ends} stands again{where} ({counted(count, 'repeated row')}); "
         f"keep the first of each with {fix}"
     )
 
@@ -199,9 +204,9 @@ def _torn(table: ScoreTable, each: Any, low: int, high: int) -> str:
     node = each.filter((each.low == low) & (each.high == high)).limit(1).node
     good = table.good
     rows = good.filter((good.a == node.as_scalar()) | (good.b == node.as_scalar()))
-    row = int(rows.row.min().execute())
+    row = rows.row.min().to_pyarrow().as_py()
     one = rows.filter(rows.row == row).limit(1)
-    at_source = bool((one.a == node.as_scalar()).as_scalar().execute())
+    at_source = (one.a == node.as_scalar()).as_scalar().to_pyarrow().as_py()
     column = table.columns.source if at_source else table.columns.target
     place, cells = _place(table, row, column)
     both = f"{table.names[low]!r} and {table.names[high]!r}"

@@ -25,6 +25,8 @@ class Workspace:
 
     def __init__(self, base: str | Path | None = None) -> None:
         self.base = Path(base or tempfile.gettempdir())
+        if not self.base.is_dir():
+            raise ValueError(f"{base}: is no directory for temporary files; make it first")
         self._made: Path | None = None
         self._lock: IO[bytes] | None = None
         remove_stale(self.base)
@@ -33,9 +35,10 @@ class Workspace:
     def path(self) -> Path:
         """The directory."""
         if self._made is None:
-            self._made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.base))
-            self._lock = (self._made / "lock").open("wb")
+            fresh = Path(tempfile.mkdtemp(prefix=f"new-{PREFIX}", dir=self.base))
+            self._lock = (fresh / "lock").open("wb")
             _try_lock(self._lock)
+            self._made = fresh.rename(self.base / fresh.name.removeprefix("new-"))
         return self._made
 
     def __enter__(self) -> Self:

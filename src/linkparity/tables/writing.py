@@ -5,18 +5,21 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from linkparity.tables.files import STREAM
 
 
-def check_output(name: str, force: bool) -> None:
-    """Raise before any work when an output cannot be written."""
+def check_output(name: str, force: bool, inputs: Iterable[str | None] = ()) -> None:
+    """Raise before any work when an output cannot be written, or would replace an input."""
     if name == STREAM:
         return
     path = Path(name)
+    for each in inputs:
+        if each is not None and path.is_file() and Path(each).exists() and path.samefile(each):
+            raise ValueError(f"{name}: is read, so it cannot be written; choose another name")
     if path.is_dir():
         raise ValueError(f"{name}: is a directory; give the name of a file in it")
     if not path.absolute().parent.is_dir():
@@ -44,15 +47,32 @@ def whole_file(name: str, force: bool = False, spool: Path | None = None) -> Ite
     target = Path(name).absolute()
     unnamed = _unnamed(target.parent)
     if unnamed is None:
-        with _renamed(target, force) as path:
+        with _renamed(target, force) as path, _by_name(str(path), name):
             yield str(path)
         return
     try:
-        yield f"/proc/self/fd/{unnamed}"
-        os.fsync(unnamed)
+        with _by_name(f"/proc/self/fd/{unnamed}", name):
+            yield f"/proc/self/fd/{unnamed}"
+            os.fsync(unnamed)
         _link(unnamed, target, force)
     finally:
         os.close(unnamed)
+
+
+@contextmanager
+def _by_name(path: str, name: str) -> Iterator[None]:
+    """Have errors about a file that is being written name it as the user did."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise OSError(
+            errno.ENOSPC, f"{error.strerror}; nothing was written; free some space", name
+        ) from None
+    except Exception as error:
+        error.args = tuple(str(part).replace(path, name) for part in error.args)
+        raise
 
 
 def write_text(name: str, text: str, force: bool = False) -> None:
