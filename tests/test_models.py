@@ -57,12 +57,17 @@ def test_state_survives_a_round_trip(name, graph):
 def test_learns_a_planted_graph(name, graph):
     split = split_links(graph, seed=0)
     model = make(name, split.train)
+
+    def score():
+        with torch.no_grad():
+            return roc_auc_score(split.test.label, model.eval()(split.test.index))
+
+    before = score()
     for _ in train(model, split.train):
         pass
     assert not model.training
-    with torch.no_grad():
-        score = roc_auc_score(split.test.label, model(split.test.index))
-    assert score > 0.6
+    solved = name == "maxent"  # when it was made
+    assert score() > (0.65 if solved else before + 0.04)
 
 
 def test_embeddings_have_the_dimension_asked_for(graph):

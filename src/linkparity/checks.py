@@ -3,6 +3,7 @@
 import operator
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from numbers import Real
 
 import torch
 from torch import Tensor
@@ -32,6 +33,13 @@ def whole_number(value: object, name: str) -> int:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise ValueError(f"{name} must be a whole number, got {value!r}") from None
+
+
+def real_number(value: object, name: str) -> float:
+    """``value`` as a float, for anything that is a number; text and None are none."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    return float(value)
 
 
 def check_unique(names: Sequence[Hashable], where: str) -> None:

@@ -11,13 +11,14 @@ from rich.console import Console
 
 from linkparity.datasets import DataError
 from linkparity.solver import NotConverged
+from linkparity.training import Diverged
 
 #: Errors whose message is a sentence for the user.
-EXPECTED = (ValueError, OSError, DataError, NotConverged)
+EXPECTED = (ValueError, OSError, DataError, NotConverged, Diverged)
 #: Columns of a table that goes to a file or a pipe.
 WIDTH = 110
 #: Who speaks, where that is a function of the library, which nobody called on the command line.
-CALLER = re.compile(r"^(?:i_project|split_links|Graph|Graph\.from_frames|LinkPredictor): ")
+CALLER = re.compile(r"^(?:i_project|split_links|Graph|Graph\.from_frames|LinkPredictor|train): ")
 #: An argument of such a function: the option has its name.
 OPTION = re.compile(
     r"^(confidence|dimension|duplicates|epochs|gamma|lr|postprocess|seed|self_loops|sensitive|target|"

@@ -1,6 +1,7 @@
 """Random choices out of whole numbers only, so that a seed means the same on every machine."""
 
 import hashlib
+import operator
 
 import numpy as np
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 
 def stream(seed: int, purpose: str) -> torch.Generator:
     """A generator for one purpose: one seed for split and model must not tie their numbers."""
-    digest = hashlib.sha256(f"{purpose} {seed}".encode()).digest()
+    digest = hashlib.sha256(f"{purpose} {operator.index(seed)}".encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from linkparity.arrays import expit, tensor
+from linkparity.checks import real_number
 from linkparity.criteria import Cells
 from linkparity.solver import Problem, Solution, solve
 from linkparity.sums import Sums, SumSource
@@ -142,9 +143,10 @@ def no_target(cells: Cells) -> float | dict[Hashable, float]:
 
 def check_tolerance(tolerance: float) -> float:
     """A tolerance in [0, 1), or a sentence."""
-    if not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
+    found = real_number(tolerance, "i_project: tolerance")
+    if not 0 <= found < 1:
         raise ValueError(f"i_project: tolerance must lie in [0, 1), got {tolerance!r}")
-    return float(tolerance)
+    return found
 
 
 def check_start(start: object, cells: Cells) -> np.ndarray:

@@ -67,7 +67,7 @@ def tensor_sums(logits: Tensor, cells: Cells, exact: bool = False) -> "TensorSum
         exact: compute in float64 whatever the logits' type.
     """
     x = logits if cells.order is None else logits.index_select(0, cells.order)
-    small = len(x) < SMALL * np.count_nonzero(cells.mass)
+    small = len(x) < SMALL * np.count_nonzero(cells.mass) or not len(x)
     if exact or small:
         x = x.double()
     elif x.dtype not in (torch.float32, torch.float64):

@@ -52,4 +52,4 @@ class LinkModel(nn.Module):
 
 def standard_normal(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
     """``(rows, columns)`` independent normal numbers to start from."""
-    return nn.Parameter(torch.randn(rows, columns, generator=generator))
+    return nn.Parameter(torch.randn(rows, columns, generator=generator, dtype=torch.float32))

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from linkparity.arrays import tensor
 from linkparity.graph import Graph
 from linkparity.models.base import LinkModel
 
@@ -32,14 +33,14 @@ class GAE(LinkModel):
         *,
         generator: torch.Generator,
         hidden: int = 16,
-        features: Tensor | None = None,
+        features: object = None,
     ) -> None:
         super().__init__()
-        width = graph.num_nodes if features is None else features.shape[1]
+        self.features = None if features is None else _checked(features, graph)
+        width = graph.num_nodes if self.features is None else self.features.shape[1]
         self.first = _glorot(width, hidden, generator)
         self.second = _glorot(hidden, dimension, generator)
-        self.features = None if features is None else torch.as_tensor(features).float()
-        self.spread = normalised_adjacency(graph)
+        self.spread = Spread(normalised_adjacency(graph))
         self.generator = generator
 
     def factors(self) -> tuple[Tensor, Tensor]:
@@ -50,11 +51,12 @@ class GAE(LinkModel):
     def embedding(self) -> Tensor:
         """``(n, dimension)``."""
         given = self.first if self.features is None else self.features @ self.first
-        hidden = spread(self.spread, given).relu()
+        hidden = self.spread(given).relu()
         if self.training:
-            kept = torch.rand(hidden.shape, generator=self.generator) >= DROPOUT
+            drawn = torch.rand(hidden.shape, generator=self.generator, dtype=torch.float32)
+            kept = drawn >= DROPOUT
             hidden = hidden * (kept / (1 - DROPOUT))
-        return spread(self.spread, hidden @ self.second)
+        return self.spread(hidden @ self.second)
 
 
 def normalised_adjacency(graph: Graph) -> Tensor:
@@ -73,7 +75,22 @@ def normalised_adjacency(graph: Graph) -> Tensor:
         )
 
 
-class _Spread(torch.autograd.Function):
+class Spread:
+    """A symmetric sparse matrix to multiply by; a copy is the same one, for it never changes."""
+
+    def __init__(self, matrix: Tensor) -> None:
+        self.matrix = matrix
+
+    def __deepcopy__(self, memo: object) -> "Spread":
+        return self
+
+    def __call__(self, dense: Tensor) -> Tensor:
+        """``matrix @ dense``."""
+        out: Tensor = _Product.apply(self.matrix, dense)  # type: ignore[no-untyped-call]
+        return out
+
+
+class _Product(torch.autograd.Function):
     """A symmetric sparse matrix times a dense one: the gradient is the same product."""
 
     @staticmethod
@@ -86,12 +103,17 @@ class _Spread(torch.autograd.Function):
         return None, ctx.matrix @ gradient
 
 
-def spread(matrix: Tensor, dense: Tensor) -> Tensor:
-    """``matrix @ dense`` for a symmetric sparse matrix."""
-    out: Tensor = _Spread.apply(matrix, dense)  # type: ignore[no-untyped-call]
-    return out
-
-
 def _glorot(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
     bound = (6 / (rows + columns)) ** 0.5
-    return nn.Parameter((torch.rand(rows, columns, generator=generator) * 2 - 1) * bound)
+    drawn = torch.rand(rows, columns, generator=generator, dtype=torch.float32)
+    return nn.Parameter((drawn * 2 - 1) * bound)
+
+
+def _checked(features: object, graph: Graph) -> Tensor:
+    found = tensor(features).float()
+    if found.ndim != 2 or len(found) != graph.num_nodes:
+        raise ValueError(
+            f"GAE: features must have the shape ({graph.num_nodes}, F), one row per node, got "
+            f"{tuple(found.shape)}"
+        )
+    return found

@@ -27,6 +27,6 @@ class Parameters:
         told = [
             f"{name}={value.__name__ if isinstance(value, type) else repr(value)}"
             for name, value in self.get_params().items()
-            if value != defaults[name].default
+            if repr(value) != repr(defaults[name].default)
         ]
         return f"{type(self).__name__}({', '.join(told)})"

@@ -11,19 +11,18 @@ import torch
 from torch import Tensor
 
 from linkparity.arrays import expit
-from linkparity.checks import whole_number
 from linkparity.criteria import Criterion
 from linkparity.draws import stream
 from linkparity.graph import Graph
 from linkparity.grouping import GraphWarning
 from linkparity.models import MODELS, LinkModel
 from linkparity.pairs import Pairs
+from linkparity.prediction.checking import check_arguments
 from linkparity.prediction.parameters import Parameters
 from linkparity.prediction.postprocess import Tilts, fit_group_tilts
 from linkparity.prediction.ranking import Ranking, node_numbers, pair_logits, rank_partners
 from linkparity.training.loop import train
-from linkparity.training.objective import Epoch, regularizer, trained_criterion
-from linkparity.training.settings import Settings, check_pairs
+from linkparity.training.objective import Epoch, trained_criterion
 
 
 class TrainingWarning(UserWarning):
@@ -111,7 +110,7 @@ class LinkPredictor(Parameters):
             on_epoch: called with each row of training as it comes.
         """
         begin = time.perf_counter()
-        self._check(graph)
+        check_arguments(self, graph)
         generator = stream(self.seed, "model")
         model = self._build(graph, generator)
         rows = train(
@@ -170,32 +169,6 @@ class LinkPredictor(Parameters):
         dimension = made.dimension if self.dimension is None else self.dimension
         return made(graph, dimension, generator=generator, **options)
 
-    def _check(self, graph: Graph) -> None:
-        if not isinstance(graph, Graph):
-            raise TypeError(
-                f"LinkPredictor: fit takes a Graph, got {type(graph).__name__}; make one with "
-                "linkparity.load or linkparity.Graph"
-            )
-        for what, value, least in (("seed", self.seed, 0), ("dimension", self.dimension, 1)):
-            if value is not None and whole_number(value, f"LinkPredictor: {what}") < least:
-                raise ValueError(f"LinkPredictor: {what} must be at least {least}, got {value}")
-        check_pairs(graph)
-        Settings(self.epochs, self.lr, self.negatives, self.pairs, patience=self.patience)
-        regularizer(self.criterion, self.gamma, self.target, self.tolerance)
-        if self.postprocess is None:
-            return
-        if self.postprocess != "i-projection":
-            raise ValueError(
-                "LinkPredictor: postprocess must be None or 'i-projection', "
-                f"got {self.postprocess!r}"
-            )
-        name = None if self.criterion is None else trained_criterion(self.criterion).name
-        if name not in ("dp", "weak-dp"):
-            raise ValueError(
-                f"LinkPredictor: postprocess='i-projection' needs criterion 'dp' or 'weak-dp', got "
-                f"{name!r}: other criteria tilt by the true label, which a prediction does not know"
-            )
-
     def predict_logits(self, pairs: object) -> np.ndarray:
         """``(P,)`` float64 logits of a ``(P, 2)`` array of nodes, or of ``Pairs``."""
         index = self._index(pairs)
@@ -218,7 +191,7 @@ class LinkPredictor(Parameters):
         every = range(self.graph_.num_nodes)
         chosen = node_numbers(every if nodes is None else nodes, self.graph_, "top")
         if chosen.ndim != 1:
-            raise ValueError(f"top: nodes must be a list, got the shape {tuple(chosen.shape)}")
+            raise ValueError(f"top: nodes must be a list of them, got {nodes!r:.60}")
         with torch.no_grad():
             return rank_partners(self.model_, self.graph_, k, chosen, self.tilts_)
 

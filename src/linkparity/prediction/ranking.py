@@ -46,9 +46,9 @@ def pair_logits(model: LinkModel, index: Tensor) -> Tensor:
 
 def node_numbers(values: object, graph: Graph, name: str) -> Tensor:
     """Whole numbers of any kind as int64, every one a node of ``graph``."""
-    if len(values) == 0:  # type: ignore[arg-type]
-        return torch.empty(0, dtype=torch.int64)
     found = integers(values, name)
+    if not found.numel():
+        return found
     low, high = int(found.min()), int(found.max())
     if low < 0 or high >= graph.num_nodes:
         raise ValueError(
@@ -62,7 +62,8 @@ def rank_partners(
     model: LinkModel, graph: Graph, k: int, nodes: Tensor, tilts: Tilts | None = None
 ) -> Ranking:
     """The ``k`` partners of highest logit for each of ``nodes``."""
-    if whole_number(k, "top: k") < 1:
+    k = whole_number(k, "top: k")
+    if k < 1:
         raise ValueError(f"top: k must be at least 1, got {k}")
     rows = max(1, BLOCK // max(graph.num_nodes, 1))
     known = graph.adjacency()

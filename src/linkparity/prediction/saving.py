@@ -81,9 +81,10 @@ def _write_beside(path: Path, data: bytes) -> str:
 def _saved_here(path: Path) -> bool:
     """Whether a directory holds a predictor that :func:`save_predictor` wrote."""
     try:
-        return "format" in json.loads((path / TEXT).read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):
+        about = json.loads((path / TEXT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return False
+    return isinstance(about, dict) and {"format", "linkparity", "sha256"} <= set(about)
 
 
 def _tensors(predictor: "LinkPredictor") -> dict[str, Tensor]:
@@ -114,7 +115,7 @@ def _describe(predictor: "LinkPredictor", digest: str) -> dict[str, Any]:
     params["model"] = model if isinstance(model, str) else None
     params["options"] = {k: v for k, v in options.items() if not isinstance(v, Tensor | np.ndarray)}
     graph = predictor.graph_
-    names = None if graph.names is None else list(graph.names)
+    names = None if graph.names is None else [_plain(name) for name in graph.names]
     if names is not None and not all(isinstance(name, str | int) for name in names):
         raise ValueError(
             "LinkPredictor.save: node names must be text or whole numbers to be written as JSON, "
@@ -144,9 +145,16 @@ def _version() -> str:
         return "unknown"
 
 
+def _plain(value: object) -> object:
+    """Numbers and arrays of numpy and torch as Python's own."""
+    if isinstance(value, np.generic | np.ndarray | Tensor):
+        return value.tolist()
+    return value
+
+
 def _refuse(value: object) -> object:
-    if isinstance(value, np.generic):
-        return value.item()
+    if value is not _plain(value):
+        return _plain(value)
     raise ValueError(
         f"LinkPredictor.save: a parameter holds {value!r}, which JSON cannot; give plain numbers, "
         "text, lists and dicts"
@@ -159,28 +167,30 @@ def load_predictor(
     """Read and check both files, and build the predictor again."""
     about, tensors = _read(path)
     try:
-        return _build(kind, path, model, about, tensors)
-    except (KeyError, TypeError, IndexError, RuntimeError) as error:
+        own = about["params"]["own_model"]
+        if own is None or model is not None:
+            return _build(kind, model, about, tensors)
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
         raise ValueError(
             f"{path}: {TEXT} is damaged or was changed ({error!r:.80}); save the predictor again"
         ) from None
+    raise ValueError(
+        f"{path}: was trained with a model of your own, {own}; pass its class as "
+        "LinkPredictor.load(path, model=…)"
+    )
 
 
 def _build(
     kind: "type[LinkPredictor]",
-    path: Path,
     model: type[LinkModel] | None,
     about: dict[str, Any],
     tensors: dict[str, Tensor],
 ) -> "LinkPredictor":
     params = dict(about["params"])
-    own = params.pop("own_model")
-    if own is not None and model is None:
-        raise ValueError(
-            f"{path}: was trained with a model of your own, {own}; pass its class as "
-            "LinkPredictor.load(path, model=…)"
-        )
-    params["model"] = params["model"] if own is None else model
+    if params.pop("own_model") is not None:
+        params["model"] = model
+    if isinstance(params["target"], dict):  # labels as keys, which JSON made text of
+        params["target"] = {int(label): mean for label, mean in params["target"].items()}
     given = {name[8:]: tensors[name] for name in tensors if name.startswith("options.")}
     params["options"] = {**params["options"], **given} or None
     if isinstance(params["model"], str):
@@ -217,12 +227,12 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
     for name in (TEXT, TENSORS):
         if not (path / name).is_file():
-            raise FileNotFoundError(f"{path}: holds no {name}; give a directory that save() wrote")
+            raise FileNotFoundError(f"{path}: holds no {name}; give the directory of a saved run")
     try:
         about = json.loads((path / TEXT).read_text(encoding="utf-8"))
         written = int(about["format"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path / TEXT}: is damaged ({error}); save the model again") from None
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        raise ValueError(f"{path / TEXT}: is damaged ({error!r:.80}); train anew") from None
     if written > FORMAT:
         raise ValueError(
             f"{path}: was written by linkparity {about.get('linkparity', '?')} in format "

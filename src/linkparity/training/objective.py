@@ -9,11 +9,15 @@ One weighted set of pairs serves the fit, the cells, the target and the divergen
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
+import torch
+from torch import Tensor
 
+from linkparity.checks import real_number
 from linkparity.criteria import CRITERIA, Cells, Criterion
 from linkparity.fitting import Ask, check_tolerance, fit_tilts
 from linkparity.graph import Graph
@@ -24,6 +28,8 @@ from linkparity.targets import read_target
 
 #: Criteria whose cells follow from a graph.
 TRAINED = Registry("criterion", {name: CRITERIA[name] for name in CRITERIA if name != "churn"})
+#: Beyond, the loss is no number that float32 can hold.
+MOST_GAMMA = 1e30
 #: Accuracy of the tilts on the logit scale while training.
 TOL = 1e-6
 
@@ -105,6 +111,13 @@ class PairSet(Protocol):
         ...
 
 
+def push_back(factors: tuple[Tensor, Tensor], gradients: Sequence[Tensor]) -> None:
+    """Send gradients of both factors on to the parameters that they are made of."""
+    both = [(f, g) for f, g in zip(factors, gradients, strict=True) if f.requires_grad]
+    if both:
+        torch.autograd.backward([f for f, _ in both], [g for _, g in both])
+
+
 class Parity(NamedTuple):
     """Tilts that bring pairs to parity (None without a constrained pair), divergence and gap."""
 
@@ -160,16 +173,19 @@ def regularizer(
     criterion: str | Criterion | None, gamma: float, target: object, tolerance: float
 ) -> Regularizer | None:
     """What was asked for, checked; None without a criterion."""
-    if not (gamma >= 0 and math.isfinite(gamma)):
-        raise ValueError(f"train: gamma must be finite and 0 or more, got {gamma!r}")
-    check_tolerance(tolerance)
+    strength = real_number(gamma, "train: gamma")
+    if not 0 <= strength <= MOST_GAMMA:
+        raise ValueError(f"train: gamma must lie between 0 and {MOST_GAMMA:g}, got {gamma!r}")
+    width = check_tolerance(tolerance)
     if criterion is None:
         return None
-    return Regularizer(trained_criterion(criterion), float(gamma), target, tolerance)
+    return Regularizer(trained_criterion(criterion), strength, target, width)
 
 
 def trained_criterion(criterion: str | Criterion) -> Criterion:
     """The criterion of a name, if a graph's pairs alone say what its cells are."""
+    if not isinstance(criterion, str | Criterion):
+        raise ValueError(f"train: criterion must be a name, a Criterion or None, got {criterion!r}")
     name = criterion if isinstance(criterion, str) else criterion.name
     if name in ("churn", "custom"):
         raise ValueError(

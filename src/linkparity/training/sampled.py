@@ -8,9 +8,11 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria import Cells, Criterion
+from linkparity.draws import random_order
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
 from linkparity.sums import Sums, tensor_sums
+from linkparity.training.objective import push_back
 from linkparity.training.team import Team
 
 #: Nodes per batch; their links and partners are one step of training.
@@ -50,7 +52,15 @@ class SampledPairs:
         every = torch.arange(graph.num_nodes)
         self.rows = every if graph.side is None else every[graph.side == 0]
         self.partners = every if graph.side is None else every[graph.side == 1]
-        self.codes = torch.sort(ends[:, 0] * graph.num_nodes + ends[:, 1]).values
+        count = max(1, -(-len(self.rows) // BATCH))
+        if count > 1:  # nodes often come group by group, and a batch must meet all groups
+            self.rows = self.rows[random_order(len(self.rows), generator)]
+        #: Batches of nearly equal size: where each begins among the rows.
+        self.bounds = [len(self.rows) * b // count for b in range(count + 1)]
+        place = torch.empty(graph.num_nodes, dtype=torch.int64)
+        place[self.rows] = torch.arange(len(self.rows))
+        #: Place of the row × num_nodes + partner, of every link, sorted.
+        self.codes = torch.sort(place[ends[:, 0]] * graph.num_nodes + ends[:, 1]).values
         self.table = None
         if graph.num_nodes**2 <= TABLE:
             self.table = torch.zeros(graph.num_nodes**2, dtype=torch.bool)
@@ -58,27 +68,25 @@ class SampledPairs:
         self.kinds = None if criterion is None else _Kinds(graph, criterion)
 
     def __len__(self) -> int:
-        return max(1, -(-len(self.rows) // BATCH))
+        return len(self.bounds) - 1
 
     def draw(self, batch: int) -> tuple[Tensor, Tensor]:
         """``(P, 2)`` pairs of one batch of nodes and ``(P,)`` whether they are links."""
-        nodes = self.rows[batch * BATCH : (batch + 1) * BATCH]
-        first, last = int(nodes[0]) * self.num_nodes, (int(nodes[-1]) + 1) * self.num_nodes
-        bounds = torch.searchsorted(self.codes, torch.tensor([first, last])).tolist()
-        linked = self.codes[bounds[0] : bounds[1]]
-        drawn = torch.randint(
-            len(self.partners), (len(nodes) * self.negatives,), generator=self.generator
-        )
-        source = nodes.repeat_interleave(self.negatives)
+        first, last = self.bounds[batch : batch + 2]
+        ends = torch.tensor([first, last]) * self.num_nodes
+        begin, end = torch.searchsorted(self.codes, ends).tolist()
+        linked = self.codes[begin:end]
+        place = torch.arange(first, last).repeat_interleave(self.negatives)
+        drawn = torch.randint(len(self.partners), (len(place),), generator=self.generator)
         other = self.partners[drawn]
-        code = (source * self.num_nodes + other)[source != other]
+        code = (place * self.num_nodes + other)[self.rows[place] != other]
         label = torch.cat([torch.ones(len(linked), dtype=torch.bool), self._is_link(code, linked)])
         code = torch.cat([linked, code])
         if self.team.size > 1:
             mine = slice(self.team.rank, None, self.team.size)
             code, label = code[mine], label[mine]
-        first_end = torch.div(code, self.num_nodes, rounding_mode="floor")
-        return torch.stack([first_end, code - first_end * self.num_nodes], dim=1), label
+        row = torch.div(code, self.num_nodes, rounding_mode="floor")
+        return torch.stack([self.rows[row], code - row * self.num_nodes], dim=1), label
 
     def _is_link(self, code: Tensor, linked: Tensor) -> Tensor:
         if self.table is not None:
@@ -110,8 +118,9 @@ class _Kinds:
         label = torch.tensor([0, 1]).repeat_interleave(len(pairs))
         self.cells = Cells.prepare(pairs.repeat(2, 1), criterion, label)
         self.width = graph.num_groups + 1
-        self.table = torch.full((2 * self.width**2,), -1, dtype=torch.int16)
-        self.table[self._kind(pairs.repeat(2, 1), label)] = self.cells.code.short()
+        dtype = torch.int16 if len(self.cells.mass) < 2**15 else torch.int32
+        self.table = torch.full((2 * self.width**2,), -1, dtype=dtype)
+        self.table[self._kind(pairs.repeat(2, 1), label)] = self.cells.code.to(dtype)
 
     def _kind(self, groups: Tensor, label: Tensor) -> Tensor:
         return (label * self.width + groups[:, 0] + 1) * self.width + groups[:, 1] + 1
@@ -200,7 +209,7 @@ class SampledScored:
             return
         left, right = self.history
         ends = pair_gradients(left.detach(), right.detach(), self.index, gradient)
-        torch.autograd.backward(self.history, ends)
+        push_back(self.history, ends)
 
 
 def _shared(team: Team, count: int, largest: float) -> tuple[float, float]:

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-import torch
-
-from linkparity.checks import whole_number
+from linkparity.checks import real_number, whole_number
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
+from linkparity.models.contract import checked_factors
 
 #: Nanoseconds per pair, and per pair and column of the factors; measured, see docs/training.md.
 BLOCK_COST = (6.0, 0.13)
@@ -33,7 +32,7 @@ class Settings:
             value = getattr(self, name)
             if value is not None and whole_number(value, f"train: {name}") < least:
                 raise ValueError(f"train: {name} must be at least {least}, got {value}")
-        if self.lr is not None and not 0 <= self.lr <= MOST_LR:
+        if self.lr is not None and not 0 <= real_number(self.lr, "train: lr") <= MOST_LR:
             raise ValueError(f"train: lr must lie between 0 and {MOST_LR:g}, got {self.lr!r}")
         if self.pairs not in ("sampled", "all"):
             raise ValueError(f"train: pairs must be 'sampled' or 'all', got {self.pairs!r}")
@@ -51,8 +50,7 @@ def check_pairs(graph: Graph) -> None:
 
 def choose(model: LinkModel, graph: Graph, settings: Settings) -> str:
     """``"blocks"`` or ``"samples"``: as asked for, else the faster for this model and size."""
-    with torch.no_grad():
-        factors = model.factors()
+    factors = checked_factors(model, graph)
     if settings.method == "samples":
         return "samples"
     if settings.method == "blocks" or settings.pairs == "all":

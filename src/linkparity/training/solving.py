@@ -28,6 +28,7 @@ from linkparity.fitting import Ask, Fit, check_tolerance, fit_tilts
 from linkparity.graph import Graph
 from linkparity.models.degrees import Classes, classes, solve_classes
 from linkparity.models.maxent import MaxEnt
+from linkparity.solver import NotConverged
 from linkparity.sums import tensor_sums
 from linkparity.targets import read_target
 from linkparity.training.objective import Epoch, Regularizer, cell_gap
@@ -59,7 +60,7 @@ def solve_maxent(model: MaxEnt, graph: Graph, reg: Regularizer) -> Iterator[Epoc
         model.a.data = here.a[problem.of].to(model.a.dtype)
     model.a.data = here.a[problem.of].to(model.a.dtype)
     if problem.off(here) > ENOUGH:
-        raise RuntimeError(
+        raise NotConverged(
             f"maxent: the largest gradient is {problem.off(here):.1e} after {step} steps, wanted "
             f"{ENOUGH:.0e}; take a smaller gamma"
         )
