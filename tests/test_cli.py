@@ -246,3 +246,16 @@ def test_the_real_process_has_the_same_manners():
     assert done.returncode == 2
     assert done.stdout == ""
     assert is_one_line(done.stderr)
+
+
+def test_training_that_diverges_is_one_line(run):
+    code, out, err = run("train", "polbooks", "--lr", "1e25", "--epochs", "4")
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    assert re.search(r"^Error: the loss is \S+ in epoch \d; take a smaller lr", err, re.MULTILINE)
+    code, out, err = run(
+        "train", "polbooks", "--model", "maxent", "--criterion", "dp", "--gamma", "1e12"
+    )
+    assert (code, out) == (2, "")
+    assert "Error: maxent: the largest gradient is" in err
+    assert "take a smaller gamma" in err

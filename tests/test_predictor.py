@@ -1,5 +1,7 @@
 import copy
+import errno
 import json
+import os
 import re
 import warnings
 from itertools import pairwise
@@ -661,3 +663,15 @@ def test_postprocessing_of_many_pairs_reaches_the_smallest_cells(monkeypatch):
     assert bool((drawn[3:5, 3:5] != 0).all())
     assert torch.allclose(drawn, whole, atol=0.2)
     assert not torch.equal(drawn, whole)
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, monkeypatch):
+    predictor = LinkPredictor("maxent").fit(planted())
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.chmod", full)
+    with pytest.raises(OSError, match=r"run: was not saved \(No space left on device\)"):
+        predictor.save(tmp_path / "run")
+    assert not (tmp_path / "run").exists()

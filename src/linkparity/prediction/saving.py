@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import os
+import shutil
 import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -35,6 +36,7 @@ def save_predictor(predictor: "LinkPredictor", path: Path) -> None:
     tensors = _tensors(predictor)
     data = save({name: value.contiguous() for name, value in tensors.items()})
     text = _describe(predictor, hashlib.sha256(data).hexdigest())
+    fresh_place = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
     written = {TENSORS: data, TEXT: json.dumps(text, indent=1, ensure_ascii=False).encode()}
     fresh: dict[str, str] = {}
@@ -43,9 +45,13 @@ def save_predictor(predictor: "LinkPredictor", path: Path) -> None:
             fresh[name] = _write_beside(path / name, content)
         for name in written:
             os.replace(fresh.pop(name), path / name)
+    except OSError as error:
+        if fresh_place:
+            shutil.rmtree(path, ignore_errors=True)
+        raise type(error)(f"{path}: was not saved ({error.strerror}); make room there") from None
     finally:
         for left in fresh.values():
-            os.unlink(left)
+            Path(left).unlink(missing_ok=True)
 
 
 def check_place(path: Path) -> None:
