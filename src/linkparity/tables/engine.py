@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 #: Number of a row from 0, in every table that has an order.
 ROW = "_lp_row"
 EXTRA = "linkparity[tables]"
-BATCH = 1 << 20
+#: Rows of a long result at a time: few enough to stay in the processor's cache.
+BATCH = 1 << 16
 
 
 @dataclass(frozen=True)
