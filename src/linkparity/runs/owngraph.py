@@ -1,16 +1,15 @@
 """A graph from own files: every fault in one sentence with file, row, column and fix."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from linkparity.graph import Graph
-from linkparity.grouping import Unknown
-from linkparity.optional import require
+from linkparity.grouping import Unknown, missing
 from linkparity.registry import nearest
-from linkparity.tables.duck import DuckEngine, readable_errors
-from linkparity.tables.engine import EXTRA, ROW, Input
+from linkparity.sources import read_lists
+from linkparity.tables.duck import Duck, readable_errors
+from linkparity.tables.engine import Input
 from linkparity.tables.files import open_source
 from linkparity.tables.workspace import Workspace
 
@@ -44,27 +43,22 @@ class OwnGraph:
 
 def read_graph(own: OwnGraph) -> Graph:
     """Read, check and build the graph."""
-    pa = require("pyarrow", "train --links", EXTRA)
     with Workspace() as workspace, readable_errors():
-        engine = DuckEngine(workspace)
+        duck = Duck(workspace)
         try:
-            links = engine.read(open_source(own.links, workspace), "links")
+            links = duck.read(open_source(own.links, workspace), "links")
             nodes = None
             if own.nodes is not None:
-                nodes = engine.read(open_source(own.nodes, workspace), "nodes")
-            first, second = _links(links, own)
-            ids, values = ([], {}) if nodes is None else _nodes(nodes, own)
+                nodes = duck.read(open_source(own.nodes, workspace), "nodes")
+            first, second = _links(duck, links, own)
+            told = None if nodes is None else _nodes(duck, nodes, own)
         finally:
-            engine.close()
-    if nodes is not None:
-        _check_known(links.name, nodes.name, first, second, set(ids), own)
-    frame = pa.table({"source": first, "target": second})
-    people = None if nodes is None else pa.table({"node": ids, **values})
-    wanted = own.sensitive if len(own.sensitive) > 1 else own.sensitive[0]
-    sensitive = None if nodes is None else wanted
-    graph = Graph.from_frames(
-        frame, people, sensitive, unknown=own.unknown, bipartite=own.bipartite
-    )
+            duck.close()
+    if nodes is not None and told is not None:
+        _check_known(links.name, nodes.name, first, second, set(told), own)
+    attribute = None if told is None else " & ".join(own.sensitive)
+    source = read_lists(first, second, list(told or ()), told, attribute, own.bipartite)
+    graph = Graph.from_source(source, own.unknown)
     if len(set(graph.group[graph.group >= 0].tolist())) < 2:
         raise ValueError(
             f"{own.nodes or own.links}: only one group has nodes; parity compares two or more, so "
@@ -73,7 +67,7 @@ def read_graph(own: OwnGraph) -> Graph:
     return graph
 
 
-def _links(table: Input, own: OwnGraph) -> tuple[list[Any], list[Any]]:
+def _links(duck: Duck, table: Input, own: OwnGraph) -> tuple[list[Any], list[Any]]:
     """The two columns of ids, once no row is without one, repeated or a loop."""
     columns = table.columns
     if len(columns) < 2:
@@ -83,19 +77,18 @@ def _links(table: Input, own: OwnGraph) -> tuple[list[Any], list[Any]]:
     for i, told in enumerate((own.source, own.target)):
         if told is not None:
             names[i] = _column(table, told)
-    found = table.table.order_by(ROW).select(*names).to_pyarrow()
-    first, second = (found.column(name).to_pylist() for name in names)
-    if not first:
+    pairs = duck.rows(table, names)
+    if not pairs:
         raise ValueError(
             f"{table.name}: has column names but no links; there is nothing to train on"
         )
-    for name, ids in zip(names, (first, second), strict=True):
+    for name, ids in zip(names, zip(*pairs, strict=True), strict=True):
         _check_ids(table.name, name, ids)
-    return _once(table.name, names, list(zip(first, second, strict=True)), own)
+    return _once(table.name, names, pairs, own)
 
 
 def _once(
-    where: str, names: list[str], pairs: list[tuple[Any, Any]], own: OwnGraph
+    where: str, names: list[str], pairs: list[tuple[Any, ...]], own: OwnGraph
 ) -> tuple[list[Any], list[Any]]:
     seen: dict[tuple[Any, Any], int] = {}
     kept = []
@@ -122,17 +115,14 @@ def _once(
     return [a for a, _ in kept], [b for _, b in kept]
 
 
-def _nodes(table: Input, own: OwnGraph) -> tuple[list[Any], dict[str, list[Any]]]:
-    """Ids, each once, and the values of the attributes."""
+def _nodes(duck: Duck, table: Input, own: OwnGraph) -> dict[Any, Any]:
+    """The value of the attribute by id, a tuple where there are several."""
     name = _column(table, own.node) if own.node else "node"
     name = name if name in table.columns else table.columns[0]
     for wanted in own.sensitive:
         _column(table, wanted)
-    found = table.table.order_by(ROW).select(*dict.fromkeys([name, *own.sensitive])).to_pyarrow()
-    ids = found.column(name).to_pylist()
-    _check_ids(table.name, name, ids)
-    values = {wanted: found.column(wanted).to_pylist() for wanted in own.sensitive}
-    rows = list(zip(ids, *values.values(), strict=True))
+    rows = duck.rows(table, [name, *own.sensitive])
+    _check_ids(table.name, name, [row[0] for row in rows])
     known: dict[Any, tuple[Any, ...]] = {}
     for row, (each, *told) in enumerate(rows, 1):
         if known.setdefault(each, tuple(told)) != tuple(told):
@@ -141,10 +131,7 @@ def _nodes(table: Input, own: OwnGraph) -> tuple[list[Any], dict[str, list[Any]]
                 f"{table.name}: row {row:,}, column {name!r}: node {each!r} is listed twice with "
                 f"two groups, {both}; keep one of them"
             )
-    if Counter(ids).most_common(1)[0][1] > 1:
-        ids = list(known)
-        values = {w: [known[i][k] for i in ids] for k, w in enumerate(own.sensitive)}
-    return ids, values
+    return known if len(own.sensitive) > 1 else {each: value for each, (value,) in known.items()}
 
 
 def _check_known(
@@ -167,7 +154,7 @@ def _check_known(
 
 def _check_ids(where: str, column: str, ids: Sequence[Any]) -> None:
     for row, each in enumerate(ids, 1):
-        if each is None or each == "":
+        if missing(each):
             raise ValueError(
                 f"{where}: row {row:,}, column {column!r} holds nothing, not an id; "
                 "fill it in or leave the row out"

@@ -22,7 +22,13 @@ BATCH = 1 << 16
 
 @dataclass(frozen=True)
 class Input:
-    """A table to work on: its name for messages, an Ibis table, whether it has :data:`ROW`."""
+    """A table to work on.
+
+    Attributes:
+        name: for messages.
+        table: an Ibis table; a relation where DuckDB is used without Ibis.
+        ordered: whether it has :data:`ROW`.
+    """
 
     name: str
     table: Any
