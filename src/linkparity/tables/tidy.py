@@ -124,7 +124,7 @@ def _once(table: ScoreTable) -> ScoreTable:
         low, high = ibis.least(low, high), ibis.greatest(low, high)
     keyed = good.select(row=good.row, low=low, high=high)
     by: tuple[str, ...] = ("low", "high")
-    if table.groups.nodes is not None and not table.bare:
+    if table.groups.nodes is not None and not table.bare and table.reading.unknown != "group":
         keyed = keyed.mutate(key=keyed.low.cast("int64") * 2**31 + keyed.high)
         by = ("key",)
     found = engine.small(keyed.select(*by).distinct().aggregate(pairs=lambda t: t.count()))
