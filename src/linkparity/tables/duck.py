@@ -58,7 +58,7 @@ class Duck:
                 self._load(source, path, name)
         except duckdb.Error as error:
             raise ValueError(_unreadable(source, str(error))) from None
-        return Input(source.name, self.con.table(name))
+        return Input(source.name, self.con.view(name))
 
     def rows(self, table: Input, columns: Iterable[str]) -> list[tuple[Any, ...]]:
         """The values of some columns, in the order of the file."""
