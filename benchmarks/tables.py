@@ -1,13 +1,16 @@
 """Time and memory of ``linkparity audit`` and ``project`` on a Parquet table, and in memory.
 
     python benchmarks/tables.py --rows 10000000
+    python benchmarks/tables.py --train 9
 
 Each command runs in a process of its own: wall time with start-up, peak resident memory, scans
 over the rows. Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and how
 far apart the results are. ``--rows 1000000,10000000`` shows that time is linear in rows.
+``--train`` trains on polblogs by name and from two CSV files in turn, so many times each.
 """
 
 import argparse
+import csv
 import json
 import os
 import re
@@ -55,8 +58,8 @@ def make(place: Path, rows: int, nodes: int) -> tuple[Path, Path]:
     return scores, people
 
 
-def run(*args: object) -> tuple[dict, str]:
-    """The command's JSON; wall and processor seconds, peak gigabytes and scans as text."""
+def timed(*args: object) -> tuple[dict, str, tuple[float, float, float]]:
+    """The command's JSON and what it said; wall and processor seconds, peak gigabytes."""
     begin = time.perf_counter()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         child = subprocess.Popen(
@@ -70,10 +73,45 @@ def run(*args: object) -> tuple[dict, str]:
         told = err.read()
         if child.returncode:
             raise SystemExit(f"{args[0]} failed: {told}")
-        scans = int(re.search(r"(\d+) scans", told)[1])
-        busy, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6
-        text = f"{seconds:6.1f} s ({busy:.1f} s of processor)  {memory:4.2f} GB  {scans} scans"
-        return json.load(out), text
+        busy = usage.ru_utime + usage.ru_stime
+        return json.load(out), told, (seconds, busy, usage.ru_maxrss / 1e6)
+
+
+def run(*args: object) -> tuple[dict, str]:
+    """The command's JSON; its cost and its scans as text."""
+    found, told, (seconds, busy, memory) = timed(*args)
+    scans = int(re.search(r"(\d+) scans", told)[1])
+    text = f"{seconds:6.1f} s ({busy:.1f} s of processor)  {memory:4.2f} GB  {scans} scans"
+    return found, text
+
+
+def compare_training(repeats: int, place: Path) -> None:
+    """Training by name and from files in turn: medians, and that the files hold the same graph."""
+    graph = lp.load("polblogs")
+    parties = [graph.group_names[g] for g in graph.group.tolist()]
+    ends = [[graph.names[i] for i in link] for link in graph.links.tolist()]
+    links, nodes = place / "links.csv", place / "nodes.csv"
+    for path, rows in (
+        (links, [("source", "target"), *ends]),
+        (nodes, [("node", "party"), *zip(graph.names, parties, strict=True)]),
+    ):
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows(rows)
+    ways = {
+        "by name": ("polblogs",),
+        "from files": ("--links", links, "--nodes", nodes, "--sensitive", "party"),
+    }
+    costs, found = {way: [] for way in ways}, {}
+    for _ in range(repeats):
+        for way, args in ways.items():
+            found[way], _, cost = timed("train", *args, "--model", "cne", "--criterion", "dp")
+            costs[way].append(cost)
+    for way, each in costs.items():
+        seconds, busy, _ = np.median(each, axis=0)
+        print(f"  train {way:10} {seconds:.2f} s ({busy:.2f} s of processor), {repeats} times")
+    print(
+        f"  auc {found['by name']['auc']:.6f} by name, {found['from files']['auc']:.6f} from files"
+    )
 
 
 def in_memory(scores: Path) -> tuple[dict[str, float], np.ndarray, float, float]:
@@ -117,9 +155,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", default="10000000", help="one number, or several with commas")
     parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--train", type=int, metavar="TIMES", help="time training, not tables")
     parser.add_argument("--tmp", help="where the tables go; they take about 50 bytes a row")
     args = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before the start")
+    if args.train:
+        with tempfile.TemporaryDirectory(dir=args.tmp) as place:
+            compare_training(args.train, Path(place))
+        return
     for rows in args.rows.split(","):
         with tempfile.TemporaryDirectory(dir=args.tmp) as place:
             compare(int(float(rows)), args.nodes, Path(place))

@@ -467,6 +467,18 @@ def test_an_undefined_measure_does_not_pass_a_gate(case, capfd):
     assert json.loads(out)["auc"] is None
 
 
+def test_the_solver_needs_no_more_than_two_scans():
+    scores, people, _ = make_scores(nodes=150)
+    assert lp.audit(scores, "kind", people).scans <= 14
+
+
+def test_nodes_that_are_not_listed_are_told_from_each_other():
+    scores, people, _ = make_scores()
+    found = lp.audit(scores, "kind", people[:-3], unknown="group")
+    assert found.pairs == len(scores)
+    assert found.groups["unknown"] == 3
+
+
 @settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 5), st.sampled_from([2, 6, 999])

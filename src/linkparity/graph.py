@@ -178,7 +178,7 @@ class Graph:
         :func:`~linkparity.grouping.number_groups`. What this leaves to guess is told by a
         :class:`~linkparity.grouping.GraphWarning`.
         """
-        return cls._build(sources.read_frames(links, nodes, sensitive, bipartite), unknown)
+        return cls.from_source(sources.read_frames(links, nodes, sensitive, bipartite), unknown)
 
     @classmethod
     def from_networkx(
@@ -190,7 +190,7 @@ class Graph:
         bipartite: bool = False,
     ) -> "Graph":
         """A networkx graph; ``sensitive`` names a node attribute, directions are dropped."""
-        return cls._build(sources.read_networkx(graph, sensitive, bipartite), unknown)
+        return cls.from_source(sources.read_networkx(graph, sensitive, bipartite), unknown)
 
     @classmethod
     def from_pyg(
@@ -208,7 +208,7 @@ class Graph:
         """
         source = sources.read_pyg(data, sensitive)
         own = getattr(data, "group_names", None) if sensitive == "group" else None
-        return cls._build(source, unknown, group_names or own or ())
+        return cls.from_source(source, unknown, group_names or own or ())
 
     @classmethod
     def from_scipy(
@@ -228,12 +228,13 @@ class Graph:
         may turn into a group or drop. Other values are numbered in the order of ``group_names``.
         """
         source = sources.read_scipy(matrix, group, attribute, bipartite)
-        return cls._build(source, unknown, group_names)
+        return cls.from_source(source, unknown, group_names)
 
     @classmethod
-    def _build(
+    def from_source(
         cls, source: sources.Source, unknown: Unknown, group_names: Sequence[str] = ()
     ) -> "Graph":
+        """What a reader of :mod:`linkparity.sources` found: links merged, values numbered."""
         check_unknown(unknown, source.where)
         side = None if source.side is None else torch.from_numpy(source.side)
         links, loops = simple_links(torch.from_numpy(source.links), source.num_nodes, side)

@@ -48,6 +48,20 @@ def read_frames(
     first, second = (_ids(table, end, where, "links") for end in ends)
     columns = _columns(sensitive, where)
     described, values = _described(nodes, columns, where)
+    told = dict(zip(described, values, strict=True)) if columns else None
+    return read_lists(first, second, described, told, " & ".join(columns) or None, bipartite)
+
+
+def read_lists(
+    first: list[Hashable],
+    second: list[Hashable],
+    described: list[Hashable],
+    told: dict[Hashable, object] | None,
+    attribute: str | None,
+    bipartite: bool,
+) -> Source:
+    """Ids of the two ends of each link, of the nodes described, and what is told of them."""
+    where = "Graph.from_frames"
     both = set(first) & set(second) if bipartite else set()
     if bipartite:
         targets = set(second)
@@ -60,7 +74,6 @@ def read_frames(
     offset = len(start) if bipartite else 0
     pairs = np.stack([_numbers(first, start), _numbers(second, end) + offset], axis=1)
     names = [*start, *end] if bipartite else [*start]
-    told = dict(zip(described, values, strict=True)) if columns else None
     apart = set(described).isdisjoint(first) and set(described).isdisjoint(second)
     if described and first and apart:
         raise ValueError(
@@ -73,7 +86,7 @@ def read_frames(
         pairs,
         names,
         None if told is None else _look_up(told, [*start], [*end] if bipartite else [], both),
-        " & ".join(columns) or None,
+        attribute,
         np.repeat([0, 1], [len(start), len(end)]) if bipartite else None,
     )
 
@@ -100,14 +113,14 @@ def _warn_of_sides(
             f"({_some(lost)}) become sources without a link, and no target has a group; "
             "write ids of the two sides differently",
             GraphWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     elif loose and not bare:
         warnings.warn(
             f"{where}: {len(loose):,} nodes have no link ({_some(loose)}) and are taken for "
             "sources; leave them out of nodes if they are targets",
             GraphWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from linkparity.metrics.bootstrap import gap_interval, resampled_sums
 from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
 from linkparity.metrics.sums import gap
 from linkparity.metrics.views import ViewCells, cell_labels
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Draw = Callable[[], tuple[np.ndarray, np.ndarray]]
 
@@ -106,7 +109,7 @@ def gap_estimate(about: GapOf, draw: Draw, confidence: float) -> Estimate:
     return Estimate(value, count, unit, interval, note=note)
 
 
-def _effective_size(weight: np.ndarray, code: np.ndarray, member: csr_array) -> np.ndarray:
+def _effective_size(weight: np.ndarray, code: np.ndarray, member: "csr_array") -> np.ndarray:
     r"""Kish's number of pairs per cell, :math:`(\sum w)^2 / \sum w^2`; 0 where empty."""
     groups = member.shape[0]
     total = np.bincount(code, weight, groups) @ member

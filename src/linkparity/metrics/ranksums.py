@@ -71,39 +71,35 @@ class RankSums:
         self.waiting = np.zeros(len(self.count))
 
     def _pass(self, score: np.ndarray, member: np.ndarray) -> None:
-        """Whole levels: entries of (level, class) with how many share them."""
+        """Whole levels: entries of (class, level) with how many share them."""
         if not len(score):
             return
         level = np.concatenate([[0], np.cumsum(score[1:] != score[:-1])])
-        before = self.seen.sum()
-        if level[-1] == len(level) - 1:
-            self._take(member, np.ones(len(member)), before + level, 1.0)
-            return
-        size = len(self.count)
         sizes = np.bincount(level)
-        start = np.cumsum(sizes) - sizes
-        entry, share = np.unique(level * size + member, return_counts=True)
-        at, cls = np.divmod(entry, size)
-        self._take(cls, share.astype(float), before + start[at], sizes[at].astype(float))
+        below = self.seen.sum() + np.cumsum(sizes) - sizes
+        narrow = member.astype(np.int16) if len(self.count) < 2**15 else member
+        order = np.argsort(narrow, kind="stable")  # by radix, where narrow
+        member, level = member[order], level[order]
+        new = (member[1:] != member[:-1]) | (level[1:] != level[:-1])
+        start = np.concatenate([[0], np.flatnonzero(new) + 1])
+        share = np.diff(start, append=len(order)).astype(np.float64)
+        at = level[start]
+        self._take(member[start], share, below[at], sizes[at])
 
     def _take(
         self, member: np.ndarray, share: np.ndarray, below: np.ndarray, level: np.ndarray | float
     ) -> None:
-        """Add entries in order: class, how many, how many of any class below, at the level."""
-        size = len(self.count)
-        narrow = member.astype(np.int16) if size < 2**15 else member  # sorted by radix
-        order = np.argsort(narrow, kind="stable")
-        running = np.cumsum(share[order]) - share[order]
-        sizes = np.bincount(member, minlength=size)
-        start = np.cumsum(sizes) - sizes
-        offset = np.append(running, 0.0)[np.minimum(start, len(running))]
-        own = np.empty(len(member))
-        own[order] = running - offset[member[order]] + self.seen[member[order]]
+        """Add entries by class, ascending in each: how many, how many below and at their level."""
+        sizes = np.bincount(member)
+        here = np.flatnonzero(sizes)
+        start, length = (np.cumsum(sizes) - sizes)[here], sizes[here]
+        running = np.cumsum(share) - share
+        own = running + np.repeat(self.seen[here] - running[start], length)
         outside, beside = below - own, level - share
         beats = outside + beside / 2
-        above = (self.total - self.count)[member] - outside - beside
-        self.first += np.bincount(member, share * beats, size)
-        self.second += np.bincount(member, share * beats**2, size)
+        above = np.repeat((self.total - self.count)[here], length) - outside - beside
         passed = above * (2 * own + share) + beside * (own + share / 4)
-        self.others += np.bincount(member, share * passed, size)
-        self.seen += np.bincount(member, share, size)
+        self.first[here] += np.add.reduceat(share * beats, start)
+        self.second[here] += np.add.reduceat(share * beats**2, start)
+        self.others[here] += np.add.reduceat(share * passed, start)
+        self.seen[here] += np.add.reduceat(share, start)

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from linkparity.criteria.groups import check_groups
 from linkparity.metrics.arrays import check_labels, check_length, check_scores, check_weight, plain
 from linkparity.metrics.views import group_pairs, view_cells
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def gap(means: np.ndarray) -> float:
@@ -136,7 +138,7 @@ def cell_means(
     )  # fmt: skip
 
 
-def _gather(member: csr_array, term: np.ndarray) -> np.ndarray:
+def _gather(member: "csr_array", term: np.ndarray) -> np.ndarray:
     """Sums per view cell; a ``nan`` stays within the cells it belongs to."""
     unknown = np.isnan(term)
     total: np.ndarray = member.T @ np.where(unknown, 0.0, term)

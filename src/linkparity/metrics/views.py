@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from linkparity.registry import Registry
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +21,7 @@ class ViewCells:
         groups: M tuples of group names, such as ``("left", "right")``.
     """
 
-    member: csr_array
+    member: "csr_array"
     groups: tuple[tuple[str, ...], ...]
 
 
@@ -89,8 +92,10 @@ def _group(key: np.ndarray, names: Sequence[str]) -> ViewCells:
     return ViewCells(_member(cell, len(groups)), tuple((_name(g, names),) for g in groups.tolist()))
 
 
-def _member(cell: np.ndarray, size: int) -> csr_array:
+def _member(cell: np.ndarray, size: int) -> "csr_array":
     """Counts ``(G, size)`` from the cells ``(G, K)`` each group pair counts in, −1 for none."""
+    from scipy.sparse import csr_array
+
     row, column = np.nonzero(cell >= 0)
     ones = np.ones(len(row), dtype=np.int64)
     return csr_array((ones, (row, cell[row, column])), shape=(len(cell), size))

@@ -1,15 +1,15 @@
 """A graph from own files: every fault in one sentence with file, row, column and fix."""
 
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from linkparity.graph import Graph
 from linkparity.grouping import Unknown, missing
-from linkparity.optional import require
+from linkparity.sources import read_lists
 from linkparity.tables.columns import check_choices, pick_ends, pick_node_column
-from linkparity.tables.duck import DuckEngine, readable_errors
-from linkparity.tables.engine import EXTRA, ROW, Input
+from linkparity.tables.duck import Duck, readable_errors
+from linkparity.tables.engine import Input
 from linkparity.tables.files import open_source
 from linkparity.tables.workspace import Workspace
 from linkparity.words import nearest_id
@@ -47,32 +47,27 @@ class OwnGraph:
 
 def read_graph(own: OwnGraph) -> Graph:
     """Read, check and build the graph."""
-    pa = require("pyarrow", "train --links", EXTRA)
     with Workspace() as workspace, readable_errors():
-        engine = DuckEngine(workspace)
+        duck = Duck(workspace)
         try:
-            links = engine.read(open_source(own.links, workspace), "links")
+            links = duck.read(open_source(own.links, workspace), "links")
             nodes = None
             if own.nodes is not None:
-                nodes = engine.read(open_source(own.nodes, workspace), "nodes")
+                nodes = duck.read(open_source(own.nodes, workspace), "nodes")
             ends = pick_ends(links, own.source, own.target)
-            rows = _links(links, ends, own)
-            ids, values = ([], {}) if nodes is None else _nodes(nodes, own)
+            rows = _links(duck, links, ends, own)
+            told = None if nodes is None else _nodes(duck, nodes, own)
         finally:
-            engine.close()
-    if len({type(each) for each in (*next(iter(rows)), *ids[:1])}) > 1:
+            duck.close()
+    if len({type(each) for each in (*next(iter(rows)), *list(told or ())[:1])}) > 1:
         rows = {(str(a), str(b)): row for (a, b), row in rows.items()}
-        ids = [str(each) for each in ids]
-    if nodes is not None:
-        _check_known(links.name, nodes.name, ends, rows, ids, own)
-    first, second = zip(*rows, strict=True)
-    frame = pa.table({"source": list(first), "target": list(second)})
-    people = None if nodes is None else pa.table({"node": ids, **values})
-    wanted = own.sensitive if len(own.sensitive) > 1 else own.sensitive[0]
-    sensitive = None if nodes is None else wanted
-    graph = Graph.from_frames(
-        frame, people, sensitive, unknown=own.unknown, bipartite=own.bipartite
-    )
+        told = None if told is None else {str(each): value for each, value in told.items()}
+    if nodes is not None and told is not None:
+        _check_known(links.name, nodes.name, ends, rows, list(told), own)
+    first, second = ([pair[i] for pair in rows] for i in (0, 1))
+    attribute = None if told is None else " & ".join(own.sensitive)
+    source = read_lists(first, second, list(told or ()), told, attribute, own.bipartite)
+    graph = Graph.from_source(source, own.unknown)
     if len(set(graph.group[graph.group >= 0].tolist())) < 2:
         raise ValueError(
             f"{own.nodes or own.links}: only one group has nodes; parity compares two or more, so "
@@ -81,13 +76,19 @@ def read_graph(own: OwnGraph) -> Graph:
     return graph
 
 
-def _links(table: Input, ends: tuple[str, str], own: OwnGraph) -> dict[tuple[Any, Any], int]:
+def _links(
+    duck: Duck, table: Input, ends: tuple[str, str], own: OwnGraph
+) -> dict[tuple[Any, Any], int]:
     """The links by their two ids, with the row of each; no row is without an id."""
-    first, second = (_ids(table, name) for name in ends)
-    if not first:
+    pairs = duck.rows(table, ends)
+    if not pairs:
         raise ValueError(
             f"{table.name}: has column names but no links; there is nothing to train on"
         )
+    first, second = (
+        _ids(table.name, name, each)
+        for name, each in zip(ends, zip(*pairs, strict=True), strict=True)
+    )
     return _once(table.name, ends, list(zip(first, second, strict=True)), own)
 
 
@@ -117,34 +118,31 @@ def _once(
     return seen
 
 
-def _nodes(table: Input, own: OwnGraph) -> tuple[list[Any], dict[str, list[Any]]]:
-    """Ids, each once, and the values of the attributes."""
+def _nodes(duck: Duck, table: Input, own: OwnGraph) -> dict[Any, Any]:
+    """The value of the attribute by id, a tuple where there are several."""
     name = pick_node_column(table, own.sensitive, own.node)
-    ids = _ids(table, name)
-    if not ids:
+    found = duck.rows(table, [name, *own.sensitive])
+    if not found:
         raise ValueError(f"{table.name}: has column names but no nodes; list every node there")
-    found = table.table.order_by(ROW).select(*own.sensitive).to_pyarrow()
-    values = {wanted: found.column(wanted).to_pylist() for wanted in own.sensitive}
-    rows = list(zip(ids, *values.values(), strict=True))
+    ids = _ids(table.name, name, [row[0] for row in found])
     if own.unknown == "error" and not own.bipartite:
-        _check_values(table.name, ids, values)
+        _check_values(table.name, own.sensitive, ids, [row[1:] for row in found])
     known: dict[Any, tuple[Any, ...]] = {}
-    for row, (each, *told) in enumerate(rows, 1):
+    for row, (each, (_, *told)) in enumerate(zip(ids, found, strict=True), 1):
         if known.setdefault(each, tuple(told)) != tuple(told):
             both = " and ".join(repr(" & ".join(map(str, v))) for v in (known[each], told))
             raise ValueError(
                 f"{table.name}: row {row:,}, column {name!r}: node {each!r} is listed twice with "
                 f"two groups, {both}; keep one of them"
             )
-    if Counter(ids).most_common(1)[0][1] > 1:
-        ids = list(known)
-        values = {w: [known[i][k] for i in ids] for k, w in enumerate(own.sensitive)}
-    return ids, values
+    return known if len(own.sensitive) > 1 else {each: value for each, (value,) in known.items()}
 
 
-def _check_values(where: str, ids: list[Any], values: dict[str, list[Any]]) -> None:
-    for name, column in values.items():
-        for row, (node, value) in enumerate(zip(ids, column, strict=True), 1):
+def _check_values(
+    where: str, names: tuple[str, ...], ids: list[Any], rows: list[tuple[Any, ...]]
+) -> None:
+    for row, (node, values) in enumerate(zip(ids, rows, strict=True), 1):
+        for name, value in zip(names, values, strict=True):
             if missing(value):
                 raise ValueError(
                     f"{where}: row {row:,}, column {name!r}: node {node!r} has no {name}; fill it "
@@ -180,16 +178,12 @@ def _check_known(
             )
 
 
-def _ids(table: Input, name: str) -> list[Any]:
-    """A column of ids, none of them missing; what is no whole number is text."""
-    column = table.table.order_by(ROW)[name]
-    if not column.type().is_integer():
-        column = column.cast("string")
-    ids: list[Any] = column.to_pyarrow().to_pylist()
-    for row, each in enumerate(ids, 1):
-        if each is None or each == "":
+def _ids(where: str, name: str, values: Sequence[Any]) -> list[Any]:
+    """Ids, none of them missing; what is no whole number is text."""
+    for row, each in enumerate(values, 1):
+        if missing(each):
             raise ValueError(
-                f"{table.name}: row {row:,}, column {name!r} holds nothing, not an id; "
+                f"{where}: row {row:,}, column {name!r} holds nothing, not an id; "
                 "fill it in or leave the row out"
             )
-    return ids
+    return [each if isinstance(each, int | str) else str(each) for each in values]

@@ -1,7 +1,7 @@
 """Embedded DuckDB: files of any size, in memory or in a temporary database on disk."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from errno import ENOSPC
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,11 @@ IN_MEMORY = 64 << 20
 MEMORY = "1GB"
 
 
-class DuckEngine(Engine):
+class Duck:
     """Embedded DuckDB: in memory, or in a database on disk for tables of any size.
+
+    Reading files needs no more than this; Ibis, which takes as long to import as the work on a
+    small table, comes with :class:`DuckEngine`.
 
     Args:
         workspace: where the database and what does not fit into memory go.
@@ -30,20 +33,17 @@ class DuckEngine(Engine):
     """
 
     def __init__(self, workspace: Workspace, size: int = 0) -> None:
-        ibis = require("ibis", "audit and project", EXTRA)
-        require("duckdb", "audit and project", EXTRA)
-        self.workspace = workspace
-        self.lookups = 0
+        duckdb = require("duckdb", "reading tables", EXTRA)
         on_disk = size > IN_MEMORY
         place = str(workspace.path / "rows.duckdb") if on_disk else ":memory:"
         options = {"memory_limit": MEMORY} if on_disk else {}
-        super().__init__(ibis.duckdb.connect(place, **options))
+        self.con = duckdb.connect(place, config=options)
         if on_disk:
             self.run(f"SET temp_directory = {text(str(workspace.path / 'spill'))}")
 
     def run(self, sql: str) -> Any:
-        """Plain SQL, for what Ibis has no word for."""
-        return self.con.con.execute(sql)
+        """Plain SQL."""
+        return self.con.execute(sql)
 
     def read(self, source: Source, name: str) -> Input:
         """A file as the table ``name``; CSV is read once, Parquet stays where it is."""
@@ -61,7 +61,17 @@ class DuckEngine(Engine):
                 self._load(source, path, name)
         except duckdb.Error as error:
             raise ValueError(_unreadable(source, str(error))) from None
-        return Input(source.name, self.con.table(name))
+        return Input(source.name, self.con.view(name))
+
+    def rows(self, table: Input, columns: Iterable[str]) -> list[tuple[Any, ...]]:
+        """The values of some columns, in the order of the file."""
+        names = ", ".join(map(quoted, columns))
+        found: list[tuple[Any, ...]] = table.table.order(ROW).project(names).fetchall()
+        return found
+
+    def close(self) -> None:
+        """Close the database."""
+        self.con.close()
 
     def _load(self, source: Source, path: str, name: str) -> None:
         given = read_header(source)
@@ -73,6 +83,24 @@ class DuckEngine(Engine):
             f"columns={{{columns}}}, compression='none')"
         )
         self.run(f"CREATE VIEW {name} AS SELECT rowid AS {ROW}, {named} FROM {name}_text")
+
+
+class DuckEngine(Engine):
+    """Ibis over :class:`Duck`, with the same arguments."""
+
+    def __init__(self, workspace: Workspace, size: int = 0) -> None:
+        ibis = require("ibis", "audit and project", EXTRA)
+        self.duck = Duck(workspace, size)
+        self.lookups = 0
+        super().__init__(ibis.duckdb.from_connection(self.duck.con))
+
+    def run(self, sql: str) -> Any:
+        """Plain SQL, for what Ibis has no word for."""
+        return self.duck.run(sql)
+
+    def read(self, source: Source, name: str) -> Input:
+        """A file as the table ``name``; CSV is read once, Parquet stays where it is."""
+        return Input(self.duck.read(source, name).name, self.con.table(name))
 
     def take(self, frame: Any, name: str) -> Input:
         """An Arrow table in memory."""
@@ -107,7 +135,7 @@ class DuckEngine(Engine):
 
     def close(self) -> None:
         """Close the database."""
-        self.con.disconnect()
+        self.duck.close()
 
 
 def check_parquet(source: Source) -> None:

@@ -16,12 +16,19 @@ if TYPE_CHECKING:
 #: Number of a row from 0, in every table that has an order.
 ROW = f"{OURS}row"
 EXTRA = "linkparity[tables]"
-BATCH = 1 << 20
+#: Rows of a long result at a time: few enough to stay in the processor's cache.
+BATCH = 1 << 16
 
 
 @dataclass(frozen=True)
 class Input:
-    """A table to work on: its name for messages, an Ibis table, whether it has :data:`ROW`."""
+    """A table to work on.
+
+    Attributes:
+        name: for messages.
+        table: an Ibis table; a relation where DuckDB is used without Ibis.
+        ordered: whether it has :data:`ROW`.
+    """
 
     name: str
     table: Any

@@ -1,9 +1,9 @@
 """Gaps of a table in any view, with intervals from counts, means and variances."""
 
 from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from linkparity.metrics.bootstrap import drawn_sums
 from linkparity.metrics.parity import GapOf, gap_estimate
@@ -12,6 +12,9 @@ from linkparity.metrics.sums import gap
 from linkparity.metrics.views import view_cells
 from linkparity.tables.scores import ScoreTable
 from linkparity.tables.statistics import Statistics, pair_keys, view_means
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def gap_measures(
@@ -60,7 +63,7 @@ def _gap(
     return gap_estimate(GapOf(mine, cells, size, inside, unit), draw, confidence)
 
 
-def _effective(count: np.ndarray, member: csr_array) -> np.ndarray:
+def _effective(count: np.ndarray, member: "csr_array") -> np.ndarray:
     r"""Kish's number of pairs per cell, :math:`(\sum w)^2 / \sum w^2`; 0 where empty."""
     total, square = count @ member, count @ member**2
     size: np.ndarray = np.divide(total**2, square, out=np.zeros_like(total), where=square > 0)

@@ -119,7 +119,7 @@ def _rough_start(
     bound: float,
     directed: bool,
 ) -> np.ndarray:
-    """Tilts for the histogram: a few digits of the right ones, without a scan."""
+    """Tilts for the histogram: most digits of the right ones, without a scan."""
     of = stats.bin_of
     bins = Cells.prepare(
         stats.key[of],
@@ -132,7 +132,7 @@ def _rough_start(
         return np.zeros(len(cells.mass))
     source = KeptSums(tensor_sums(torch.from_numpy(stats.bin_logit), bins), ones, zeros)
     try:
-        return fit_tilts(source, cells, ask, 1e-8, bound).tilt
+        return fit_tilts(source, cells, ask, TOL / 10, bound).tilt
     except (NotConverged, Infeasible):
         return np.zeros(len(cells.mass))
 

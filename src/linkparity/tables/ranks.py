@@ -1,6 +1,5 @@
 """AUC and rank parity of a table: its scores pass by once, in the engine's order."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,13 +33,11 @@ def rank_measures(
     by_pair = RankSums(np.bincount(of_pair, stats.count, len(pairs)))
     place = np.zeros(int(stats.code.max()) + 1, dtype=np.int64)
     place[stats.code] = np.arange(len(stats.code))
-    label, pair = stats.label[place].astype(np.int16), of_pair[place]
-    with ThreadPoolExecutor(1) as beside_us:  # numpy lets go of the lock in its long loops
-        for score, code in table.engine.batches(_sorted(table, stats, tilt)):
-            other = beside_us.submit(by_pair.add, score, pair[code])
-            if table.labelled:
-                by_label.add(score, label[code])
-            other.result()
+    label, pair = stats.label[place], of_pair[place]
+    for score, code in table.engine.batches(_sorted(table, stats, tilt)):
+        by_pair.add(score, pair[code])
+        if table.labelled:
+            by_label.add(score, label[code])
     names = ["-".join(table.names[g] for g in key if g >= 0) for key in pairs.tolist()]
     total = int(stats.count.sum())
     return Ranks(

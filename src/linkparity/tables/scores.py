@@ -76,7 +76,7 @@ def classify(engine: Engine, scores: Input, nodes: Input | None, reading: Readin
     else:
         groups = read_nodes(engine, nodes, reading)
         bare = reading.bipartite and _targets_bare(engine, base, groups)
-        joined = _from_nodes(base, groups, bare)
+        joined = _from_nodes(base, groups, bare, reading.unknown == "group")
     grid = len(groups.names) + 2
     rows = engine.keep(_classified(joined, columns, grid, reading, bare), "classified")
     return ScoreTable(
@@ -123,8 +123,11 @@ def _from_columns(base: Any, columns: Columns, groups: Groups) -> Any:
     return joined.mutate(a=joined.source.hash(), b=joined.target.hash())
 
 
-def _from_nodes(base: Any, groups: Groups, bare: bool) -> Any:
-    """Groups from the node table; a node that is not there has number and group −1."""
+def _from_nodes(base: Any, groups: Groups, bare: bool, apart: bool) -> Any:
+    """Groups from the node table; a node that is not there has number and group −1.
+
+    With ``apart`` such nodes are told from each other, by a hash of their ids as number.
+    """
     ibis = require("ibis", "audit and project", EXTRA)
     nodes = groups.nodes
 
@@ -137,10 +140,11 @@ def _from_nodes(base: Any, groups: Groups, bare: bool) -> Any:
         )
         joined = table.left_join(small, here == small[f"{number}_id"])
         none = ibis.literal(NONE, "int32")
+        strange = joined[end].cast("string").hash() if apart else none
         return joined.select(
             *[joined[c] for c in table.columns],
             **{
-                number: ibis.coalesce(joined[f"{number}_no"], none),
+                number: ibis.coalesce(joined[f"{number}_no"], strange),
                 group: ibis.coalesce(joined[f"{group}_no"], none),
             },
         )

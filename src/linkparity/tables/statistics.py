@@ -10,8 +10,10 @@ from linkparity.optional import require
 from linkparity.tables.engine import EXTRA
 from linkparity.tables.scores import ScoreTable
 
-#: Bins per unit of logit; the histogram only finds where the solver starts.
-FINE = 32
+#: Bins per unit of logit; the histogram finds where the solver starts, to about ten digits.
+FINE = 64
+#: With more groups than this the bins are wider, or there would be millions.
+MANY = 30
 FAR = 1000.0
 EDGE = 10**6
 
@@ -32,9 +34,9 @@ class Statistics:
         spread: ``(K,)`` sum of p(1 − p) over them.
         zeros: ``(K,)`` scores of exactly 0, which no tilt can move.
         ones: ``(K,)`` scores of exactly 1, the same.
-        bin_of: ``(B,)`` combination of each bin of finite logits.
-        bin_count: ``(B,)`` pairs in it.
-        bin_logit: ``(B,)`` mean logit in it.
+        bin_of: ``(2 B,)`` combination of each bin of finite logits, twice.
+        bin_count: ``(2 B,)`` half the pairs in it.
+        bin_logit: ``(2 B,)`` mean logit in it less, then plus the standard deviation.
         bound: a number that no finite logit exceeds in absolute value.
     """
 
@@ -66,24 +68,29 @@ def measure(table: ScoreTable) -> Statistics:
     rows = table.good
     finite = (rows.x < float("inf")) & (rows.x > float("-inf"))
     near = ibis.greatest(ibis.least(rows.x, FAR), -FAR)
-    bin_ = ibis.ifelse(finite, (near * FINE).floor(), ibis.ifelse(rows.x > 0, EDGE, -EDGE))
+    fine = FINE if len(table.names) <= MANY else FINE // 8
+    floor = (near * fine).floor()
+    bin_ = ibis.ifelse(finite, floor, ibis.ifelse(rows.x > 0, EDGE, -EDGE))
     small = (-rows.x.abs()).exp()
     q = ibis.ifelse(rows.x > 0, small / (1 + small), 1 / (1 + small))
     q = q if table.columns.logits else 1 - rows.p
-    cut = rows.select(code=rows.code, bin=bin_.cast("int32"), p=rows.p, q=q, x=rows.x)
+    cut = rows.select(
+        code=rows.code, bin=bin_.cast("int32"), p=rows.p, q=q, x=rows.x, d=near - floor / fine
+    )
     found = table.engine.small(
         cut.group_by("code", "bin").aggregate(
             n=cut.count(), s=cut.p.sum(), ss=(cut.p * cut.p).sum(), q=cut.q.sum(),
-            pq=(cut.p * cut.q).sum(), x=cut.x.mean(), far=cut.x.abs().max(),
+            pq=(cut.p * cut.q).sum(), d=cut.d.sum(), dd=(cut.d * cut.d).sum(),
+            far=cut.x.abs().max(),
         )
     )  # fmt: skip
-    return _statistics(table, found)
+    return _statistics(table, found, fine)
 
 
-def _statistics(table: ScoreTable, found: dict[str, Any]) -> Statistics:
+def _statistics(table: ScoreTable, found: dict[str, Any], fine: int) -> Statistics:
     order = np.lexsort((found["bin"], found["code"]))
-    names = ("code", "bin", "n", "s", "ss", "q", "pq", "x", "far")
-    code, bins, n, s, ss, q, pq, x, far = (found[name][order] for name in names)
+    names = ("code", "bin", "n", "s", "ss", "q", "pq", "d", "dd", "far")
+    code, bins, n, s, ss, q, pq, d, dd, far = (found[name][order] for name in names)
     codes, of = np.unique(code, return_inverse=True)
     size = len(codes)
     key, label = table.keys(codes)
@@ -91,6 +98,7 @@ def _statistics(table: ScoreTable, found: dict[str, Any]) -> Statistics:
     mean = np.bincount(of, s, size) / count
     inside = np.maximum(ss - s * s / n, 0.0) + n * (s / n - mean[of]) ** 2
     finite = np.abs(bins) < EDGE
+    middle, wide = bins / fine + d / n, np.sqrt(np.maximum(dd / n - (d / n) ** 2, 0.0))
     return Statistics(
         codes, key, label, count, mean, np.bincount(of, inside, size),
         yes=np.bincount(of, s * finite, size),
@@ -98,7 +106,9 @@ def _statistics(table: ScoreTable, found: dict[str, Any]) -> Statistics:
         spread=np.bincount(of, pq, size),
         zeros=np.bincount(of, n * (bins == -EDGE), size),
         ones=np.bincount(of, n * (bins == EDGE), size),
-        bin_of=of[finite], bin_count=n[finite].astype(float), bin_logit=x[finite],
+        bin_of=np.tile(of[finite], 2),
+        bin_count=np.tile(n[finite] / 2, 2),
+        bin_logit=np.concatenate([(middle - wide)[finite], (middle + wide)[finite]]),
         bound=float(far[finite].max(initial=0.0)) + 1.0,
     )  # fmt: skip
 

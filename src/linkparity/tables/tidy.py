@@ -127,22 +127,19 @@ def _once(table: ScoreTable) -> ScoreTable:
         low, high = ibis.least(low, high), ibis.greatest(low, high)
     keyed = good.select(row=good.row, low=low, high=high)
     by: tuple[str, ...] = ("low", "high")
-    if table.groups.nodes is not None and not table.bare:
+    if table.groups.nodes is not None and not table.bare and table.reading.unknown != "group":
         keyed = keyed.mutate(key=keyed.low.cast("int64") * 2**31 + keyed.high)
         by = ("key",)
+    found = engine.small(keyed.select(*by).distinct().aggregate(pairs=lambda t: t.count()))
+    count = table.total - sum(table.dropped.values()) - int(found["pairs"][0])
+    if not count:
+        return table
     pairs = keyed.group_by(*by).aggregate(
         first=keyed.row.min(), again=keyed.row.max(), n=keyed.count()
     )
     twice = pairs.filter(pairs.n > 1)
-    summary = twice.aggregate(
-        rows=(twice.n - 1).sum(), first=twice.first.min(), pairs=twice.count()
-    )
-    found = engine.small(summary)
-    if not found["pairs"][0]:
-        return table
-    count = int(found["rows"][0])
     if table.reading.duplicates == "error":
-        raise ValueError(_twice(table, twice, int(found["first"][0]), count))
+        raise ValueError(_twice(table, twice, count))
     if not table.given.ordered:
         raise ValueError(f"{table.given.name}: --duplicates first needs a table with an order")
     repeats = keyed.inner_join(twice, list(by)).filter(lambda t: t.row > t.first).select("row")
@@ -154,9 +151,10 @@ def _once(table: ScoreTable) -> ScoreTable:
     )
 
 
-def _twice(table: ScoreTable, twice: Any, first: int, count: int) -> str:
-    again = twice.filter(twice.first == first).limit(1).to_pyarrow().to_pylist()[0]["again"]
-    place, cells = _place(table, again, table.columns.source)
+def _twice(table: ScoreTable, twice: Any, count: int) -> str:
+    pair = twice.order_by("first").limit(1).to_pyarrow().to_pylist()[0]
+    first = pair["first"]
+    place, cells = _place(table, pair["again"], table.columns.source)
     ends = f"({cells.get(table.columns.source)!r}, {cells.get(table.columns.target)!r})"
     where = f" after row {table.engine.position(table.given, first):,}" if cells else ""
     _, before = _place(table, first, table.columns.source)
