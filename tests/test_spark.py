@@ -89,3 +89,13 @@ def test_any_ibis_table_will_do(tmp_path):
     known = lp.project(scores, "kind", people).set_index(["source", "target"]).fair_score
     mine = fair.execute().set_index(["source", "target"]).fair_score
     assert np.abs(mine - known).max() < 1e-9
+
+
+def test_a_hundred_thousand_ids_are_told_apart(tmp_path, capfd):
+    """A hash of 32 bits would take some of these for one another."""
+    count = 150_000
+    rows = [f"s,t{i},0.5,a,{'abc'[i % 3]}" for i in range(count)]
+    file = tmp_path / "many.csv"
+    file.write_text("source,target,score,source_kind,target_kind\n" + "\n".join(rows) + "\n")
+    found = results(capfd, "audit", str(file), "--sensitive", "kind", "--json", "--engine", "spark")
+    assert found["pairs"] == count

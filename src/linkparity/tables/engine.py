@@ -65,6 +65,10 @@ class Engine:
         """A few numbers in an Arrow table, to be joined."""
         return require("ibis", "audit and project", EXTRA).memtable(data)
 
+    def number(self, ids: Any) -> Any:
+        """A number of 64 bits that tells ids apart."""
+        return ids.hash()
+
     def small(self, expression: Any) -> dict[str, np.ndarray]:
         """A result of few rows as numpy arrays by column; one scan."""
         self.scans += 1

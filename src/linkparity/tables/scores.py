@@ -72,11 +72,11 @@ def classify(engine: Engine, scores: Input, nodes: Input | None, reading: Readin
             ends.append((scores.table, columns.target_groups))
         groups = number_values(engine, ends, scores.name)
         bare = not columns.target_groups
-        joined = _from_columns(base, columns, groups)
+        joined = _from_columns(engine, base, columns, groups)
     else:
         groups = read_nodes(engine, nodes, reading)
         bare = reading.bipartite and _targets_bare(engine, base, groups)
-        joined = _from_nodes(base, groups, bare, reading.unknown == "group")
+        joined = _from_nodes(engine, base, groups, bare, reading.unknown == "group")
     grid = len(groups.names) + 2
     rows = engine.keep(_classified(joined, columns, grid, reading, bare), "classified")
     return ScoreTable(
@@ -109,7 +109,7 @@ def _number(column: Any) -> Any:
     return column.try_cast("float64") if column.type().is_string() else column.cast("float64")
 
 
-def _from_columns(base: Any, columns: Columns, groups: Groups) -> Any:
+def _from_columns(engine: Engine, base: Any, columns: Columns, groups: Groups) -> Any:
     """Groups from columns of the score table; nodes are told apart by a hash of their ids."""
     ibis = require("ibis", "audit and project", EXTRA)
     first = tuple(f"s{i}" for i in range(len(columns.source_groups)))
@@ -120,10 +120,10 @@ def _from_columns(base: Any, columns: Columns, groups: Groups) -> Any:
         if second
         else joined.mutate(gb=ibis.literal(NONE, "int32"))
     )
-    return joined.mutate(a=joined.source.hash(), b=joined.target.hash())
+    return joined.mutate(a=engine.number(joined.source), b=engine.number(joined.target))
 
 
-def _from_nodes(base: Any, groups: Groups, bare: bool, apart: bool) -> Any:
+def _from_nodes(engine: Engine, base: Any, groups: Groups, bare: bool, apart: bool) -> Any:
     """Groups from the node table; a node that is not there has number and group −1.
 
     With ``apart`` such nodes are told from each other, by a hash of their ids as number.
@@ -140,7 +140,7 @@ def _from_nodes(base: Any, groups: Groups, bare: bool, apart: bool) -> Any:
         )
         joined = table.left_join(small, here == small[f"{number}_id"])
         none = ibis.literal(NONE, "int32")
-        strange = joined[end].cast("string").hash() if apart else none
+        strange = engine.number(joined[end].cast("string")) if apart else none
         return joined.select(
             *[joined[c] for c in table.columns],
             **{
@@ -151,7 +151,7 @@ def _from_nodes(base: Any, groups: Groups, bare: bool, apart: bool) -> Any:
 
     joined = look_up(base, "source", "a", "ga")
     if bare:
-        return joined.mutate(b=joined.target.hash(), gb=ibis.literal(NONE, "int32"))
+        return joined.mutate(b=engine.number(joined.target), gb=ibis.literal(NONE, "int32"))
     return look_up(joined, "target", "b", "gb")
 
 
