@@ -197,9 +197,8 @@ def trained_criterion(criterion: str | Criterion) -> Criterion:
 
 def cell_gap(cells: Cells, base: Sums) -> float:
     """Largest difference between two constraints' means on the training pairs; nan below two."""
-    matrix = cells.layout.matrix
-    weight = np.abs(matrix) @ cells.mass
-    hit = np.maximum(matrix, 0) @ base.yes + np.maximum(-matrix, 0) @ base.no
+    weight = cells.layout.weight(cells.mass)
+    hit, _ = cells.layout.entries.hit_miss(base.yes, base.no)
     used = weight > 0
     gap = np.nan
     for block in np.unique(cells.layout.block[used]):
