@@ -690,6 +690,45 @@ def test_many_groups_cost_what_occurs():
     assert i_project(torch.randn(50).double(), several, combine="each", target=0.3).residual < 1e-8
 
 
+def many_groups():
+    rng = np.random.default_rng(0)
+    groups = np.minimum(rng.integers(0, 150, (4000, 2)), rng.integers(0, 150, (4000, 2)))
+    x, weight = rng.normal(groups.sum(axis=1) / 60, 1.5), 10 ** rng.uniform(-1, 1, 4000)
+    low, high = np.sort(groups, axis=1).T
+    return groups, x, weight, low * 150 + high
+
+
+def test_a_hundred_and_fifty_groups_agree_with_scalar_root_finding():
+    groups, x, weight, kind = many_groups()
+    p = i_project(x, groups, weight=weight)
+    goal, tilt = logit_of_mean(x, weight), p.tilt[p.cell].numpy()
+    for k in np.unique(kind)[::15]:
+        mine = kind == k
+        assert tilt[mine] == pytest.approx(scalar_tilt(x[mine], weight[mine], goal), abs=1e-7)
+    assert p.target == pytest.approx(weight @ (1 / (1 + np.exp(-x))) / weight.sum())
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.05])
+def test_the_best_of_all_targets_for_a_hundred_and_fifty_groups(tolerance):
+    groups, x, weight, kind = many_groups()
+    assert len(np.unique(kind)) > 1000
+    free = i_project(x, groups, weight=weight, target="free", tolerance=tolerance)
+    near = [
+        i_project(x, groups, weight=weight, target=free.target + step, tolerance=tolerance).kl
+        for step in (-1e-3, 0.0, 1e-3)
+    ]
+    assert near[1].item() == pytest.approx(free.kl.item(), rel=1e-9)
+    assert min(near) == near[1]
+
+
+def test_of_constraints_that_overlap_too_many_are_refused(monkeypatch):
+    rng = np.random.default_rng(0)
+    groups = {name: rng.integers(0, 40, (2000, 2)) for name in "ab"}
+    monkeypatch.setattr("linkparity.solver.problem.MOST_NUMBERS", 10**6)
+    with pytest.raises(ValueError, match=r"1,\d+ constraints on \d,\d+ cells .* into fewer, or"):
+        i_project(torch.zeros(2000), groups, combine="each", target=0.3)
+
+
 def test_integer_attribute_names_stay():
     groups = {0: [0, 1, 2], 1: [0, 0, 1]}
     p = i_project(torch.randn(3).double(), groups, combine="each", target={0: 0.3, 1: 0.3})

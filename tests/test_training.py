@@ -9,6 +9,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 from linkparity import Diverged, Graph, LinkModel, i_project, load, split_links, train
 from linkparity.models import MODELS, gae
 from linkparity.models.degrees import classes
+from linkparity.training.blocks import lay_out
 from linkparity.training.dense import DensePairs
 from linkparity.training.objective import PairWeights, Regularizer, pair_weights, trained_criterion
 from linkparity.training.sampled import SampledPairs
@@ -52,8 +53,10 @@ def measured(scored, criterion, gamma, target):
 
 
 @pytest.mark.parametrize(("build", "criterion"), list(cases()))
-@pytest.mark.parametrize("target", ["model", "free"])
-def test_blocks_are_the_objective_written_out(build, criterion, target):
+@pytest.mark.parametrize(("target", "few"), [("model", 0), ("model", 10**9), ("free", None)])
+def test_blocks_are_the_objective_written_out(build, criterion, target, few, monkeypatch):
+    if few is not None:  # stretch by stretch, or all at once
+        monkeypatch.setattr("linkparity.training.scattered.FEW", few)
     graph = build()
     model = make("cne", graph).double()
     weights = PairWeights(2.7, 0.4)
@@ -328,7 +331,77 @@ def test_tilts_survive_many_groups_and_pairs_without_one():
         assert np.isfinite([row.kl for row in rows]).all()
 
 
+def many_groups(count=120, nodes=300):
+    """A ring, and links at random between ``count`` groups, the higher ones more often."""
+    generator = torch.Generator().manual_seed(0)
+    drawn = nodes * torch.rand(6 * nodes, 2, generator=generator).sqrt()
+    ring = torch.stack([torch.arange(nodes), torch.arange(nodes).roll(1)], dim=1)
+    links = torch.cat([drawn.long(), ring]).sort(dim=1).values
+    links = torch.unique(links[links[:, 0] != links[:, 1]], dim=0)
+    return Graph(nodes, links, torch.arange(nodes) * count // nodes)
+
+
+@pytest.mark.parametrize("method", ["blocks", "samples"])
+def test_a_hundred_groups_train(method):
+    graph = many_groups()
+    rows = list(train(make("cne", graph), graph, "dp", 10.0, epochs=2, method=method))
+    assert np.isfinite(rows).all()
+    assert rows[1].loss < rows[0].loss
+    assert 0 < rows[1].kl < 1
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_blocks_of_a_hundred_groups_are_the_objective_written_out(scale):
+    graph = many_groups()
+    model = make("dot-product", graph)
+    with torch.no_grad():
+        for part in model.parameters():
+            part.mul_(scale)
+    model.double()
+    weights = PairWeights(2.7, 0.4)
+    total, fit, kl = whole_loss(model, graph, weights, "dp", 10.0, "model")
+    total.backward()
+    wanted = [part.grad.clone() for part in model.parameters()]
+    model.zero_grad()
+    got, parity = measured(
+        DensePairs(graph, weights, trained_criterion("dp"), ALONE).score(model), "dp", 10.0, "model"
+    )
+    assert (got, parity.kl) == pytest.approx((fit.item(), kl.item()), rel=1e-5)
+    for part, gradient in zip(model.parameters(), wanted, strict=True):
+        assert torch.allclose(part.grad, gradient, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("build", [planted, planted_bipartite, many_groups])
+def test_every_link_lies_in_its_place(build, parts):
+    graph = build()
+    found = []
+    for part in range(parts):
+        blocks = lay_out(graph, part, parts)
+        owner = torch.full((blocks.size, 2), -1)
+        for tile in blocks.tiles:
+            rows, columns = blocks.rows[tile.rows], blocks.columns[tile.columns]
+            owner[tile.begin : tile.end] = torch.cartesian_prod(rows, columns)
+        found.append(owner[blocks.link])
+    links = torch.cat(found)
+    assert len(links) == graph.num_links
+    assert graph.is_link(links).all()
+    assert len(torch.unique(links.sort(dim=1).values, dim=0)) == graph.num_links
+
+
+def test_maxent_of_a_hundred_groups(monkeypatch):
+    graph = many_groups()
+    model = make("maxent", graph)
+    rows = list(train(model, graph, "dp", 10.0))
+    assert rows[-1].loss < rows[0].loss
+    monkeypatch.setattr("linkparity.training.solving.MOST_NUMBERS", 1000)
+    with pytest.raises(ValueError, match=r"maxent: 7,\d+ constraints on .* put groups together"):
+        list(train(make("maxent", graph), graph, "dp"))
+
+
 def test_the_faster_way_is_chosen():
+    graph = many_groups()
+    assert choose(make("cne", graph), graph, Settings()) == "samples"
     graph = split_links(load("polblogs")).train
     assert choose(make("dot-product", graph), graph, Settings()) == "blocks"
     wide = Graph(40_000, [[0, 1]], torch.zeros(40_000).long())

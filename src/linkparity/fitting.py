@@ -3,6 +3,7 @@
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Protocol
 
 import numpy as np
@@ -85,10 +86,10 @@ class Fit:
     @property
     def pull(self) -> np.ndarray:
         """``(M,)`` factor of ``w h (1 − h)`` in the gradient's path through the model's mean."""
-        same, weight = self.problem.together, self.problem.weight
-        pull = same @ (self.solution.multiplier * weight) / (same @ weight)
+        shared, weight = self.problem.shared, self.problem.weight
+        pull = shared(self.solution.multiplier * weight) / shared(weight)
         found = np.zeros(len(self.cells.mass))
-        found[self.cells.mass > 0] = self.problem.matrix.T @ pull
+        found[self.cells.mass > 0] = self.problem.entries.spread(pull)
         return found
 
 
@@ -110,10 +111,10 @@ def fit_tilts(
         NotConverged: when the solver did not reach ``tol``.
     """
     layout, used = cells.layout, cells.mass > 0
-    rows = np.flatnonzero(layout.weight(cells.mass) > 0)
-    names = tuple(layout.rows[r] for r in rows)
-    matrix = layout.part(rows, np.flatnonzero(used))
-    free = Problem(matrix, cells.mass[used], None, layout.block[rows], ask.tolerance, names)
+    rows = layout.weight(cells.mass) > 0
+    entries = layout.entries.part(rows, used)
+    names = layout.rows if rows.all() else tuple(compress(layout.rows, rows.tolist()))
+    free = Problem(entries, cells.mass[used], None, layout.block[rows], ask.tolerance, names)
 
     def whole(tilt: np.ndarray) -> np.ndarray:
         found = np.zeros(len(used))
@@ -123,7 +124,7 @@ def fit_tilts(
     def sums(tilt: np.ndarray) -> Sums:
         return _only(source(whole(tilt)), used)
 
-    begin = sums(np.zeros(matrix.shape[1]))
+    begin = sums(np.zeros(entries.shape[1]))
     problem = with_goal(free, ask.target, begin if base is None else _only(base, used), cells)
     solution = solve(sums, problem, ask.start[used], tol, begin, bound)
     solution = replace(solution, tilt=whole(solution.tilt))

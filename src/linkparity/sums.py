@@ -15,10 +15,8 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria.cells import Cells
-from linkparity.criteria.pages import Page
+from linkparity.criteria.pages import SMALL, Page, sum_stretches
 
-#: Cells below this many pairs are computed in float64 whatever the logits' type.
-SMALL = 4096
 #: Tilts beyond these lose digits in the short formula for the KL-divergence.
 STEEP = {torch.float32: 6.0, torch.float64: 20.0}
 
@@ -87,9 +85,7 @@ class ScatteredSums(RememberedSums):
     def __init__(self, x: Tensor, weight: Tensor | None, start: np.ndarray) -> None:
         super().__init__()
         self.x = x
-        self.sizes = np.diff(start)
-        self.filled = np.flatnonzero(self.sizes)
-        self.begin = start[:-1][self.filled]
+        self.start, self.sizes = start, np.diff(start)
         self.weight = None if weight is None else weight.double()
 
     def compute(self, tilt: np.ndarray) -> Sums:
@@ -121,10 +117,7 @@ class ScatteredSums(RememberedSums):
     def _add(self, values: Tensor) -> np.ndarray:
         """Weighted sums of values ``(…, P)`` per cell."""
         heavy = values if self.weight is None else values * self.weight
-        total = np.zeros((*values.shape[:-1], len(self.sizes)))
-        if len(self.filled):
-            total[..., self.filled] = np.add.reduceat(heavy.cpu().numpy(), self.begin, axis=-1)
-        return total
+        return sum_stretches(heavy.cpu().numpy(), self.start)
 
 
 class PagedSums(RememberedSums):

@@ -83,14 +83,13 @@ def with_goal(problem: Problem, target: Target, base: Sums, cells: Cells) -> Pro
         return replace(problem, goal=_own_goal(problem, cells))
     if target == "free":
         return problem
-    same = problem.together
     if target == "model":
         hit, miss = problem.hit_miss(base)
-        return replace(problem, goal=np.log(same @ hit) - np.log(same @ miss))
+        return replace(problem, goal=np.log(problem.shared(hit)) - np.log(problem.shared(miss)))
     if target == "data":
         assert cells.label_mass is not None
-        linked = problem.matrix @ cells.label_mass[cells.mass > 0]
-        yes, weight = same @ linked, same @ problem.weight
+        linked = problem.entries.times(cells.label_mass[cells.mass > 0])
+        yes, weight = problem.shared(linked), problem.shared(problem.weight)
         if (yes <= 0).any() or (yes >= weight).any():
             which = "no link" if (yes <= 0).any() else "only links"
             raise Infeasible(
@@ -111,15 +110,16 @@ def _own_goal(problem: Problem, cells: Cells) -> np.ndarray:
     if (right[bare] != 0).any():
         row = cells.layout.rows[int(np.flatnonzero(bare & (right != 0))[0])]
         raise Infeasible(f"i_project: {row} has no pair under it and a right side that is not 0")
-    yes = right[~bare] + np.maximum(-problem.matrix, 0) @ problem.mass
+    none = np.zeros_like(problem.mass)
+    above, below = problem.entries.hit_miss(problem.mass, none)
+    yes = right[~bare] + below
     no = problem.weight - yes
     outside = (yes <= 0) | (no <= 0)
     if outside.any():
         worst = int(np.flatnonzero(outside)[0])
-        low = -np.maximum(-problem.matrix[worst], 0) @ problem.mass
-        high = np.maximum(problem.matrix[worst], 0) @ problem.mass
         raise Infeasible(
-            f"i_project: {problem.rows[worst]} must have a right side strictly between {low:g} "
-            f"and {high:g}, the sums at probabilities of 0 and 1, got {right[~bare][worst]:g}"
+            f"i_project: {problem.rows[worst]} must have a right side strictly between "
+            f"{-below[worst]:g} and {above[worst]:g}, the sums at probabilities of 0 and 1, "
+            f"got {right[~bare][worst]:g}"
         )
     return np.asarray(np.log(yes) - np.log(no))

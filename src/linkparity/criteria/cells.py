@@ -13,7 +13,7 @@ from linkparity.arrays import tensor
 from linkparity.criteria.criterion import Criterion, Layout
 from linkparity.criteria.custom import Custom
 from linkparity.criteria.groups import NONE, GroupCells, check_groups, code_groups, cross_groups
-from linkparity.criteria.pages import Page, split_pages
+from linkparity.criteria.pages import SMALL, Page, split_pages, sum_stretches
 from linkparity.criteria.table import CRITERIA
 
 CHUNK = 1 << 20
@@ -146,6 +146,8 @@ class Cells:
 
     def sum(self, values: Tensor) -> np.ndarray:
         """``(M,)`` float64 sums of values that stand in the sorted order."""
+        if len(values) < SMALL * len(self.mass):  # all at once
+            return sum_stretches(values.double().cpu().numpy(), self.start)
         bounds = zip(self.start[:-1], self.start[1:], strict=True)
         return np.array([float(values[a:b].sum(dtype=torch.float64)) for a, b in bounds])
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
+from linkparity.criteria.entries import Entries
 from linkparity.criteria.groups import GroupCells
 
 
@@ -44,25 +46,16 @@ class Layout:
     overlapping: bool = False
     right: np.ndarray | None = None
 
-    @property
-    def matrix(self) -> np.ndarray:
-        """``(C, M)`` the A above."""
-        return self.part(np.arange(len(self.rows)), np.arange(len(self.names)))
-
-    def part(self, rows: np.ndarray, cells: np.ndarray) -> np.ndarray:
-        """The A above for some constraints and some cells, in ascending order."""
-        inside = np.isin(self.row, rows) & np.isin(self.cell, cells)
-        found = np.zeros((len(rows), len(cells)))
-        row = np.searchsorted(rows, self.row[inside])
-        found[row, np.searchsorted(cells, self.cell[inside])] = self.value[inside]
-        return found
+    @cached_property
+    def entries(self) -> Entries:
+        """The A above, ``(C, M)``."""
+        return Entries(self.row, self.cell, self.value, (len(self.rows), len(self.names)))
 
     def weight(self, mass: np.ndarray) -> np.ndarray:
         """``(C,)`` weight under each constraint, from that of each cell."""
-        heavy = np.abs(self.value) * mass[self.cell]
-        return np.bincount(self.row, weights=heavy, minlength=len(self.rows))
+        return self.entries.weigh(mass)
 
-    @property
+    @cached_property
     def constrained(self) -> np.ndarray:
         """``(M,)`` whether any constraint is about the cell."""
         found = np.zeros(len(self.names), dtype=bool)

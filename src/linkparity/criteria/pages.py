@@ -11,6 +11,8 @@ from torch import Tensor
 BLOCK = 128
 #: So many pairs are worked through at once.
 PAGE = 1 << 24
+#: Cells below this many pairs are computed in float64, all at once.
+SMALL = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,19 @@ class Page:
         places = np.concatenate(edge) if edge else np.empty(0, dtype=np.int64)
         owners = np.concatenate(owner) if owner else np.empty(0, dtype=np.int64)
         return np.array(whole, dtype=np.int64), np.array(bounds), torch.as_tensor(places), owners
+
+
+def sum_stretches(values: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """``(…, M)`` sums of values ``(…, P)`` whose m-th stretch begins at ``start (M + 1,)``.
+
+    >>> sum_stretches(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2, 3]))
+    array([3., 0., 4.])
+    """
+    total = np.zeros((*values.shape[:-1], len(start) - 1))
+    filled = np.flatnonzero(start[1:] > start[:-1])
+    if len(filled):
+        total[..., filled] = np.add.reduceat(values, start[filled], axis=-1)
+    return total
 
 
 def split_pages(start: np.ndarray, size: int = PAGE) -> list[Page]:

@@ -8,8 +8,6 @@ from linkparity.criteria.groups import LARGEST
 from linkparity.metrics.scored import NAN, Estimate, ScoredPairs
 from linkparity.metrics.views import group_pairs
 
-MOST = 6000  # the projection holds a matrix of so many cells squared
-
 
 def kl(scored: ScoredPairs) -> Estimate:
     r"""Divergence from the closest model at parity to the model, per constrained pair.
@@ -35,9 +33,9 @@ def kl(scored: ScoredPairs) -> Estimate:
         extreme = int(np.isinf(scored.logits).sum())
         return _none(f"{extreme} probabilities are exactly 0 or 1, which no tilt can move")
     groups = _groups(scored, chosen)
-    size, most = int(groups.max(initial=-1)) + 1, MOST if groups.ndim == 1 else LARGEST
-    if size > most:
-        return _none(f"{size:,} cells are more than are projected at once, {most:,}")
+    size = int(groups.max(initial=-1)) + 1
+    if groups.ndim == 2 and size > LARGEST:
+        return _none(f"{size:,} groups are more than are projected at once, {LARGEST:,}")
     return _project(scored, chosen, groups)
 
 

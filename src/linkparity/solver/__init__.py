@@ -10,6 +10,9 @@ from linkparity.sums import Sums, SumSource
 
 __all__ = ["Infeasible", "NotConverged", "Problem", "Solution", "solve"]
 
+#: So many constraints with a free target are solved at once; more, target by target, are faster.
+MANY = 1000
+
 
 def solve(
     sums: SumSource,
@@ -35,7 +38,7 @@ def solve(
     """
     if problem.separable and problem.goal is not None:
         return solve_roots(sums, problem, start, tol, base, bound)
-    if problem.separable and problem.slack:
+    if problem.separable and (problem.slack or len(problem.block) > MANY):
         return solve_band(sums, problem, start, tol, base, bound)
     try:
         return solve_joint(sums, problem, start, tol, base)

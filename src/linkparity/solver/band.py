@@ -24,7 +24,10 @@ def solve_band(
 ) -> Solution:
     """As :func:`linkparity.solver.solve`: the best target of each block, then its tilts."""
     now = problem.logits(base)
-    goal = np.array([np.median(now[mine]) for mine in problem.together])
+    goal = np.empty(len(now))
+    for block in np.unique(problem.block):
+        mine = problem.block == block
+        goal[mine] = np.median(now[mine])
     best = Solution(start, np.zeros(len(goal)), 0, goal)
     steps = 0
 

@@ -15,9 +15,12 @@ from functools import cached_property
 import numpy as np
 
 from linkparity.arrays import expit
+from linkparity.criteria.entries import Entries
 from linkparity.sums import Sums
 
 MAX_STEPS = 200
+#: A matrix that holds its zeros has at most so many numbers.
+MOST_NUMBERS = 10**8
 
 
 class NotConverged(RuntimeError):
@@ -33,7 +36,7 @@ class Problem:
     """Constraints on the means of cells.
 
     Attributes:
-        matrix: ``(C, M)``, the A above.
+        entries: ``(C, M)``, the A above, by its numbers that are not 0.
         mass: ``(M,)`` weight of each cell.
         goal: ``(C,)`` logit of each target; None for a free common mean per block.
         block: ``(C,)`` which target a constraint shares.
@@ -41,7 +44,7 @@ class Problem:
         rows: C names of constraints, for messages.
     """
 
-    matrix: np.ndarray
+    entries: Entries
     mass: np.ndarray
     goal: np.ndarray | None
     block: np.ndarray
@@ -51,16 +54,11 @@ class Problem:
     @cached_property
     def weight(self) -> np.ndarray:
         """``(C,)`` W: weight under each constraint."""
-        return np.asarray(np.abs(self.matrix) @ self.mass)
+        return self.entries.weigh(self.mass)
 
     def hit_miss(self, sums: Sums) -> tuple[np.ndarray, np.ndarray]:
         """``(C,)`` weight for and against each constraint's statistic."""
-        plus, minus = self._sides
-        return plus @ sums.yes + minus @ sums.no, plus @ sums.no + minus @ sums.yes
-
-    @cached_property
-    def _sides(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.maximum(self.matrix, 0), np.maximum(-self.matrix, 0)
+        return self.entries.hit_miss(sums.yes, sums.no)
 
     def logits(self, sums: Sums) -> np.ndarray:
         """``(C,)`` logit of the mean of each constraint's statistic; infinite at 0 and 1."""
@@ -80,14 +78,35 @@ class Problem:
         yes, no = self.weight * expit(goal), self.weight * expit(-goal)
         return np.asarray(np.where(goal < 0, yes - hit, miss - no))
 
+    def shared(self, values: np.ndarray) -> np.ndarray:
+        """``(C,)`` the sum of ``values (C,)`` over the constraints that share each one's target."""
+        return np.asarray(np.bincount(self.block, weights=values)[self.block])
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """``(C, M)`` the A above, with its zeros; a sentence when these are too many."""
+        self._check_size()
+        return self.entries.dense
+
     @cached_property
     def together(self) -> np.ndarray:
         """``(C, C)`` whether two constraints share a target."""
+        self._check_size()
         return np.asarray(self.block[:, None] == self.block[None, :])
+
+    def _check_size(self) -> None:
+        rows, cells = self.entries.shape
+        if rows * max(rows, cells) > MOST_NUMBERS:
+            raise ValueError(
+                f"i_project: {rows:,} constraints on {cells:,} cells are solved at once and need "
+                f"a matrix of more than {MOST_NUMBERS:,} numbers; put groups together into fewer, "
+                "or constrain one attribute"
+            )
 
     @property
     def centre(self) -> np.ndarray:
         """``(C, C)`` takes its block's mean from each mean where that mean is the target."""
+        self._check_size()
         if self.goal is not None or self.slack:
             return np.eye(len(self.block))
         share = self.together * self.weight[None, :]
@@ -96,9 +115,7 @@ class Problem:
     @property
     def separable(self) -> bool:
         """Whether each cell stands under one constraint, with one size of coefficient."""
-        used = self.matrix != 0
-        size = np.abs(self.matrix)
-        return bool((used.sum(axis=0) <= 1).all() and np.isin(size, (0.0, 1.0)).all())
+        return self.entries.separable
 
 
 @dataclass(frozen=True)

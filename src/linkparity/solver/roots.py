@@ -18,20 +18,21 @@ def solve_roots(
 ) -> Solution:
     """As :func:`linkparity.solver.solve`, each from its last two points in a bracket."""
     assert problem.goal is not None
-    given = problem.logits(base)
+    given, slope = _logits(problem, base)
     goal = nearest_goal(given, problem.goal, problem.slack)
-    count = np.maximum((problem.matrix != 0).sum(axis=1), 1)
-    root = problem.matrix @ start / count
+    root = problem.entries.times(start) / np.maximum(problem.entries.counts, 1)
     low, high = goal - bound, goal + bound
     # a mean that is right as it stands needs no tilt, though a flat cell would bear one
     right = np.abs(given - goal) <= tol
     root = np.where((root > low) & (root < high) & ~right, root, 0.0)
     before = np.full(len(root), np.inf)
-    last = _Point(np.zeros(len(root)), given - goal, _slope(problem, base))
+    last = plain = _Point(np.zeros(len(root)), given - goal, slope)
     for step in range(MAX_STEPS):
-        tilt = problem.matrix.T @ root
-        now = base if not tilt.any() else sums(tilt)
-        here = _Point(root, problem.logits(now) - goal, _slope(problem, now))
+        tilt = problem.entries.spread(root)
+        here = plain
+        if tilt.any():
+            now, slope = _logits(problem, sums(tilt))
+            here = _Point(root, now - goal, slope)
         error = here.error
         small = np.abs(error) <= tol
         if small.all():
@@ -61,11 +62,12 @@ class _Point(NamedTuple):
     slope: np.ndarray
 
 
-def _slope(problem: Problem, now: Sums) -> np.ndarray:
-    """``(C,)`` derivative of the logit of each mean by its own multiplier."""
+def _logits(problem: Problem, now: Sums) -> tuple[np.ndarray, np.ndarray]:
+    """``(C,)`` logit of each mean, and its derivative by its own multiplier."""
     hit, miss = problem.hit_miss(now)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return np.asarray(problem.weight * (np.abs(problem.matrix) @ now.spread) / (hit * miss))
+        slope = problem.weight * problem.entries.weigh(now.spread) / (hit * miss)
+        return np.log(hit) - np.log(miss), np.asarray(slope)
 
 
 def _better(last: _Point, here: _Point) -> np.ndarray:

@@ -147,14 +147,13 @@ def _check_reach(
 ) -> None:
     """Say so when scores of exactly 0 and 1 keep a mean from its target."""
     layout = cells.layout
-    plus, minus = np.maximum(layout.matrix, 0), np.maximum(-layout.matrix, 0)
-    weight = np.abs(layout.matrix) @ cells.mass
+    weight = layout.weight(cells.mass)
     used = weight > 0
-    low = (plus @ ones + minus @ zeros)[used] / weight[used]
-    high = 1 - (plus @ zeros + minus @ ones)[used] / weight[used]
+    kept, lost = layout.entries.hit_miss(ones, zeros)
+    low, high = kept[used] / weight[used], 1 - lost[used] / weight[used]
     block = layout.block[used]
     base = exact(np.zeros(len(cells.mass)))
-    hit = (plus @ base.yes + minus @ base.no)[used]
+    hit = layout.entries.hit_miss(base.yes, base.no)[0][used]
     for each in np.unique(block):
         mine = block == each
         wanted = _wanted(ask, cells, layout.blocks[each], hit[mine], weight[used][mine])

@@ -71,27 +71,26 @@ def lay_out(graph: Graph, part: int = 0, parts: int = 1) -> Blocks:
     plan = _plan(graph, rows, columns, parts)
     tiles: list[Tile] = []
     bounds: list[tuple[tuple[int, int], int, int]] = []
+    pairs: list[int] = []
     at = 0
     for groups, rectangles in plan:
-        first = at
+        first, doubled = at, 0
         for turn, (row, column, square) in enumerate(rectangles):
             if turn % parts == part:
-                size = (row.stop - row.start) * (column.stop - column.start)
+                height = row.stop - row.start
+                size = height * (column.stop - column.start)
                 tiles.append(Tile(row, column, at, at + size, square))
+                doubled += height * (height + 1) // 2 if square else 0
                 at += size
         bounds.append((groups, first, at))
+        pairs.append(at - first - doubled)
     place = _places(tiles, ends)
     link = torch.sort(place[place >= 0]).values
     starts = np.array([0] + [end for _, _, end in bounds])
     link_start = np.searchsorted(link.numpy(), starts)
     links = np.diff(link_start).tolist()
-    pairs = np.zeros(len(bounds), dtype=np.int64)
-    for tile in tiles:
-        height, width = tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start
-        mine = int(np.searchsorted(starts, tile.begin, side="right")) - 1
-        pairs[mine] += height * width - (height * (height + 1) // 2 if tile.square else 0)
     stretches = tuple(
-        Stretch(groups, begin, end, int(count), linked)
+        Stretch(groups, begin, end, count, linked)
         for (groups, begin, end), count, linked in zip(bounds, pairs, links, strict=True)
     )
     return Blocks(rows, columns, tuple(tiles), stretches, link, link_start, at)
@@ -148,13 +147,19 @@ def _cut(low: int, high: int, parts: int) -> list[tuple[int, int]]:
 
 
 def _places(tiles: list[Tile], ends: Tensor) -> Tensor:
-    """``(E,)`` where each link lies, −1 for one that lies in no tile."""
-    row, column = ends.T
-    place = torch.full((len(ends),), -1)
-    for tile in tiles:
-        inside = (row >= tile.rows.start) & (row < tile.rows.stop)
-        inside &= (column >= tile.columns.start) & (column < tile.columns.stop)
-        width = tile.columns.stop - tile.columns.start
-        at = (row - tile.rows.start) * width + column - tile.columns.start + tile.begin
-        place = torch.where(inside, at, place)
-    return place
+    """``(E,)`` where each link lies, −1 for one that lies in no tile.
+
+    Tiles that end at the same column follow each other by rows.
+    """
+    if not tiles:
+        return torch.full((len(ends),), -1)
+    shape = [(t.columns.stop, t.rows.start, t.rows.stop, t.columns.start, t.begin) for t in tiles]
+    right, top, bottom, left, begin = np.array(sorted(shape)).T
+    row, column = ends.numpy().T
+    high = int(max(bottom.max(), row.max(initial=0))) + 1
+    stops = np.append(np.unique(right), 0)
+    mine = stops[np.searchsorted(stops[:-1], column, side="right")]
+    tile = np.searchsorted(right * high + top, mine * high + row, side="right") - 1
+    inside = (right[tile] == mine) & (row < bottom[tile]) & (column >= left[tile])
+    at = (row - top[tile]) * (right[tile] - left[tile]) + column - left[tile] + begin[tile]
+    return torch.from_numpy(np.where(inside, at, -1))

@@ -13,7 +13,8 @@ from linkparity.models import LinkModel
 from linkparity.sums import RememberedSums, ScatteredSums, Sums
 from linkparity.training.blocks import TILE, lay_out
 from linkparity.training.objective import PairWeights, push_back
-from linkparity.training.others import PIECE, Others
+from linkparity.training.others import PIECE
+from linkparity.training.scattered import others_of
 from linkparity.training.team import Team
 
 #: Below this tilt, sums in float32 have fewer digits of the divergence than its series.
@@ -103,12 +104,12 @@ class DenseScored(RememberedSums):
         self.x[blocks.link] = -math.inf  # what remains are the other pairs
         reach = [float(side.square().sum(dim=1).max()) for side in (self.left, self.right)]
         self.bound = math.sqrt(reach[0] * reach[1]) + 1.0
-        self.others = Others(blocks.stretches, pairs.area, *pairs.buffers)
+        self.others = others_of(blocks.stretches, pairs.area, *pairs.buffers)
 
     def fit_loss(self) -> float:
         """Weighted mean of the cross-entropy."""
         none = np.zeros(len(self.pairs.area))
-        self.soft = np.array([self.others.soft(r, 0.0) for r in range(len(none))])
+        self.soft = self.others.soft(none, none == 0)
         self.link_soft = self._link_soft(none)
         link, other = self.pairs.weights
         loss = other * self.soft.sum() + link * (self.link_soft.sum() - float(self.links.x.sum()))
@@ -136,16 +137,13 @@ class DenseScored(RememberedSums):
         own, linked = self._tilts(tilt)
         self._stand_at(own)
         total = np.zeros((1, len(tilt)))
-        tilted = np.flatnonzero((own != 0) & (self.pairs.area > 0)).tolist()
-        if tilted:
-            each = np.zeros(len(own))
-            for r in tilted:
-                yes, _, spread = self.others.share[:, r]
-                if abs(own[r]) < SLIGHT:
-                    each[r] = own[r] ** 2 * (self.spread[r] / 6 + spread / 3)
-                else:
-                    each[r] = own[r] * yes - self.others.soft(r, float(own[r])) + self.soft[r]
-            self._collect(total, each[None], 0)
+        tilted = (own != 0) & (self.pairs.area > 0)
+        if tilted.any():
+            yes, _, spread = self.others.share
+            slight = np.abs(own) < SLIGHT
+            each = own * yes - self.others.soft(own, tilted & ~slight) + self.soft
+            each = np.where(slight, own**2 * (self.spread / 6 + spread / 3), each)
+            self._collect(total, np.where(tilted, each, 0.0)[None], 0)
         soft = self._link_soft(linked) - self.link_soft
         self._collect(total, (linked * self.links(linked).yes - soft)[None], 1)
         return self.pairs.team.add(total[0])
@@ -172,8 +170,7 @@ class DenseScored(RememberedSums):
 
     def _stand_at(self, own: np.ndarray) -> None:
         """Have the sums and probabilities of other pairs at the tilt of each stretch."""
-        for r in np.flatnonzero(self.pairs.used & (own != self.others.at)).tolist():
-            self.others.sum(r, float(own[r]))
+        self.others.stand_at(own, self.pairs.used)
 
     def _collect(self, sums: np.ndarray, values: np.ndarray, label: int) -> None:
         """Add what stretches have, of other pairs or of links, to the sums of their cells."""

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from linkparity.checks import real_number
 from linkparity.criteria import CRITERIA, Cells, Criterion
+from linkparity.criteria.criterion import Layout
 from linkparity.fitting import Ask, check_tolerance, fit_tilts
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
@@ -135,14 +136,18 @@ class Regularizer:
         gamma: how much the divergence counts; at 0 it is measured only.
         target: the mean that cells must have, as in :func:`~linkparity.i_project`.
         tolerance: how far a mean may stay from the target.
-        tilts: the last tilts by key of the cell, and those before.
+        layout: the cells that the tilts are of.
+        last: ``(M,)`` the last tilts of these cells, and
+        before: those before; nan for a cell never met.
     """
 
     criterion: Criterion
     gamma: float
     target: object = "model"
     tolerance: float = 0.0
-    tilts: dict[bytes, tuple[float, float]] = field(default_factory=dict)
+    layout: Layout | None = None
+    last: np.ndarray = field(default_factory=lambda: np.empty(0))
+    before: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     def measure(self, scored: Scored) -> Parity:
         """How far the scored pairs are from parity, and the tilts that bring them there."""
@@ -159,14 +164,17 @@ class Regularizer:
 
     def _start(self, cells: Cells) -> np.ndarray:
         """Where the last two steps point to."""
-        known = [self.tilts.get(key.tobytes(), (0.0, 0.0)) for key in cells.layout.key]
-        return np.array([2 * last - before for last, before in known]) * (cells.mass > 0)
+        if self.layout is not cells.layout:
+            self.layout = cells.layout
+            self.last, self.before = np.full((2, len(cells.mass)), np.nan)
+        known = (cells.mass > 0) & ~np.isnan(self.last)
+        return np.where(known, 2 * self.last - self.before, 0.0)
 
     def _remember(self, cells: Cells, tilt: np.ndarray) -> None:
-        for key, value, mass in zip(cells.layout.key, tilt.tolist(), cells.mass, strict=True):
-            if mass > 0:
-                before = self.tilts.get(key.tobytes(), (value, value))[0]
-                self.tilts[key.tobytes()] = (value, before)
+        met = cells.mass > 0
+        before = np.where(np.isnan(self.last), tilt, self.last)
+        self.before = np.where(met, before, self.before)
+        self.last = np.where(met, tilt, self.last)
 
 
 def regularizer(
@@ -197,9 +205,8 @@ def trained_criterion(criterion: str | Criterion) -> Criterion:
 
 def cell_gap(cells: Cells, base: Sums) -> float:
     """Largest difference between two constraints' means on the training pairs; nan below two."""
-    matrix = cells.layout.matrix
-    weight = np.abs(matrix) @ cells.mass
-    hit = np.maximum(matrix, 0) @ base.yes + np.maximum(-matrix, 0) @ base.no
+    weight = cells.layout.weight(cells.mass)
+    hit, _ = cells.layout.entries.hit_miss(base.yes, base.no)
     used = weight > 0
     gap = np.nan
     for block in np.unique(cells.layout.block[used]):

@@ -47,7 +47,19 @@ class Others:
         self.scale = [1.0] * len(stretches)
         self.one = torch.ones((), dtype=x.dtype)
 
-    def sum(self, r: int, tilt: float) -> None:
+    def stand_at(self, tilt: np.ndarray, used: np.ndarray) -> None:
+        """Have sums and probabilities at ``tilt (S,)`` where ``used (S,)``."""
+        for r in np.flatnonzero(used & (tilt != self.at)).tolist():
+            self._sum(r, float(tilt[r]))
+
+    def soft(self, tilt: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """``(S,)`` Σ softplus(x + t) where ``used``, for tilts of 0 or the last ones summed."""
+        total = np.zeros(len(tilt))
+        for r in np.flatnonzero(used).tolist():
+            total[r] = self._soft(r, float(tilt[r]))
+        return total
+
+    def _sum(self, r: int, tilt: float) -> None:
         """Sums of one stretch at one tilt; the probabilities stay for the gradient."""
         yes = square = 0.0
         for low, high in _pieces(self.stretches[r]):
@@ -64,7 +76,7 @@ class Others:
         self.at[r] = tilt
         self.share[:, r] = yes, no, spread
 
-    def soft(self, r: int, tilt: float) -> float:
+    def _soft(self, r: int, tilt: float) -> float:
         """Σ softplus(x + t) of one stretch, for tilt 0 or the last one summed."""
         total = 0.0
         tame = self.high + tilt < TAME

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import torch
+
 from linkparity.checks import real_number, whole_number
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
@@ -10,6 +12,8 @@ from linkparity.models.contract import checked_factors
 #: Nanoseconds per pair, and per pair and column of the factors; measured, see docs/training.md.
 BLOCK_COST = (6.0, 0.13)
 SAMPLE_COST = (50.0, 8.0)
+#: Nanoseconds per pair of groups, each of which is a product of its own.
+STRETCH_COST = 25_000.0
 #: Pairs that blocks may hold in memory.
 MOST_PAIRS = 10**8
 #: Beyond, a step is no number that float32 can hold.
@@ -67,5 +71,15 @@ def choose(model: LinkModel, graph: Graph, settings: Settings) -> str:
     rows = graph.num_nodes if graph.side is None else int((graph.side == 0).sum())
     drawn = rows * settings.negatives + graph.num_links * (1 if graph.bipartite else 2)
     blocks = graph.num_pairs * (BLOCK_COST[0] + BLOCK_COST[1] * width)
+    blocks += STRETCH_COST * _group_pairs(graph)
     samples = drawn * (SAMPLE_COST[0] + SAMPLE_COST[1] * width)
     return "blocks" if blocks <= samples else "samples"
+
+
+def _group_pairs(graph: Graph) -> int:
+    """How many pairs of groups pairs may join; nodes without a group count as one."""
+    if graph.side is None:
+        count = len(torch.unique(graph.group))
+        return count * (count + 1) // 2
+    rows, columns = (len(torch.unique(graph.group[graph.side == side])) for side in (0, 1))
+    return rows * columns

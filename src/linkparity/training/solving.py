@@ -24,11 +24,12 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria import Cells
+from linkparity.criteria.entries import Entries
 from linkparity.fitting import Ask, Fit, check_tolerance, fit_tilts
 from linkparity.graph import Graph
 from linkparity.models.degrees import Classes, classes, solve_classes
 from linkparity.models.maxent import MaxEnt
-from linkparity.solver import NotConverged
+from linkparity.solver import NotConverged, Problem
 from linkparity.sums import tensor_sums
 from linkparity.targets import read_target
 from linkparity.training.objective import Epoch, Regularizer, cell_gap
@@ -38,6 +39,8 @@ AIM, ENOUGH = 1e-11, 1e-8
 MAX_STEPS = 100
 #: Nodes that a dense matrix of second derivatives is made for.
 MOST = 12_000
+#: Constraints times classes of nodes.
+MOST_NUMBERS = 10**8
 
 
 def solve_maxent(model: MaxEnt, graph: Graph, reg: Regularizer) -> Iterator[Epoch]:
@@ -77,6 +80,23 @@ class _State:
     gap: float
     gradient: Tensor
     hessian: Tensor
+
+
+@dataclass(frozen=True)
+class _Bend:
+    """Second derivative by the logits: a diagonal, and signed outer products of rows.
+
+    Attributes:
+        diagonal: ``(P,)``.
+        rows: ``(R, K)``, already by the numbers of the classes.
+        sign: ``(R,)``.
+        factor: ``(P,)`` of ``w h (1 − h)`` in the path through the model's mean.
+    """
+
+    diagonal: Tensor
+    rows: Tensor
+    sign: Tensor
+    factor: Tensor
 
 
 class _Problem:
@@ -141,18 +161,40 @@ class _Problem:
         curve.index_put_(tuple(self.ends.T), gamma * bend.diagonal, accumulate=True)
         hessian = curve + curve.T
         hessian.diagonal().add_(hessian.sum(dim=1))
-        rank = torch.stack([self._gather(row) for row in bend.rows]) if len(bend.rows) else None
-        if rank is not None:
-            hessian += gamma * (rank.T * torch.as_tensor(bend.sign)) @ rank
+        hessian += gamma * (bend.rows.T * bend.sign) @ bend.rows
         kl /= self.cells.total
         return _State(a, fit + self.reg.gamma * kl, fit, kl, gap, gradient, hessian)
+
+    def _spread(self, per_cell: np.ndarray) -> Tensor:
+        """``(M,)`` numbers of cells → ``(P,)`` of their pairs."""
+        return torch.from_numpy(np.repeat(per_cell, np.diff(self.cells.start)))
+
+    def _gather_rows(self, entries: Entries, values: Tensor) -> Tensor:
+        """``(C, K)``: for each constraint, :meth:`_gather` of its numbers times the values."""
+        size = entries.shape[0] * len(self.size)
+        if size > MOST_NUMBERS:
+            raise ValueError(
+                f"maxent: {entries.shape[0]:,} constraints on {len(self.size):,} classes of nodes "
+                f"need a matrix of {size:,} numbers, more than {MOST_NUMBERS:,}; "
+                "put groups together into fewer, or use another model"
+            )
+        cell = np.flatnonzero(self.cells.mass > 0)[entries.cell]
+        begin, sizes = self.cells.start[cell], np.diff(self.cells.start)[cell]
+        behind = np.cumsum(sizes) - sizes
+        pair = torch.from_numpy(np.arange(sizes.sum()) + np.repeat(begin - behind, sizes))
+        row = torch.from_numpy(np.repeat(entries.row, sizes)) * len(self.size)
+        heavy = torch.from_numpy(np.repeat(entries.value, sizes)) * values[pair]
+        found = torch.zeros(size, dtype=values.dtype)
+        for end in self.ends.T:
+            found.index_add_(0, row + end[pair], heavy)
+        return found.view(entries.shape[0], -1)
 
     def _gather(self, values: Tensor) -> Tensor:
         """``(P,)`` derivatives by the logits → ``(K,)`` by the numbers of the classes."""
         out = torch.zeros_like(self.size)
         return out.index_add_(0, self.ends[:, 0], values).index_add_(0, self.ends[:, 1], values)
 
-    def _parity(self, x: Tensor) -> tuple[float, float, Tensor, "_Bend"]:
+    def _parity(self, x: Tensor) -> tuple[float, float, Tensor, _Bend]:
         """Divergence, gap, and derivatives of the divergence by the logits."""
         source = tensor_sums(x, self.cells, exact=True)
         target = read_target(self.target, self.cells)
@@ -161,61 +203,48 @@ class _Problem:
         fit = fit_tilts(source, self.cells, ask, 1e-12, float(x.abs().max()) + 1.0, base)
         self.tilt = fit.tilt
         kl = fit.divergence(source, source(fit.tilt))
-        bend = _bend(x, self.cells, fit, self.reg.target)
+        bend = self._bend(x, fit)
         pull = source.shift(fit.tilt)
         if self.reg.target == "model":
             pull = pull + bend.factor * source.slope()
         return kl, cell_gap(self.cells, base), pull, bend
 
+    def _bend(self, x: Tensor, fit: Fit) -> _Bend:
+        """The second derivative of the divergence; see the head of this file."""
+        cells, through = self.cells, self.reg.target == "model"
+        weight = torch.ones_like(x) if cells.weight is None else cells.weight
+        h, q = torch.sigmoid(x), torch.sigmoid(x + self._spread(fit.tilt))
+        slope, tilted = weight * h * (1 - h), weight * q * (1 - q)
+        factor = self._spread(fit.pull if through else np.zeros(len(cells.mass)))
+        diagonal = slope - tilted + factor * slope * (1 - 2 * h)
+        beta = self._gather_rows(fit.problem.entries, tilted)
+        if through:
+            beta -= self._through(fit.problem, slope)
+        spread = fit.problem.entries.weigh(cells.sum(tilted)[cells.mass > 0])
+        multiplier, block, mass = fit.solution.multiplier, fit.problem.block, fit.problem.weight
+        binding = (multiplier != 0) | (fit.problem.slack == 0)
+        rows = (beta / torch.from_numpy(spread)[:, None].sqrt())[torch.from_numpy(binding)]
+        sign = torch.ones(len(rows), dtype=x.dtype)
+        if self.reg.target == "free":  # less what a common mean is free to take up
+            blocks = np.unique(block[binding])
+            ratio = (mass / spread) * (binding & (block == blocks[:, None]))
+            norm = np.sqrt(ratio @ mass)[:, None]
+            rows = torch.cat([rows, torch.from_numpy(ratio / norm) @ beta])
+            sign = torch.cat([sign, sign.new_full((len(blocks),), -1.0)])
+        return _Bend(diagonal, rows, sign, factor)
 
-@dataclass(frozen=True)
-class _Bend:
-    """Second derivative by the logits: a diagonal, and signed outer products of rows."""
-
-    diagonal: Tensor
-    rows: list[Tensor]
-    sign: list[float]
-    factor: Tensor
-
-
-def _bend(x: Tensor, cells: Cells, fit: Fit, target: object) -> _Bend:
-    """The second derivative of the divergence; see the head of this file."""
-    block = fit.problem.block
-    matrix = np.zeros((len(block), len(cells.mass)))
-    matrix[:, cells.mass > 0] = fit.problem.matrix
-    binding = fit.solution.multiplier != 0 if fit.problem.slack else np.ones(len(block), dtype=bool)
-    weight = torch.ones_like(x) if cells.weight is None else cells.weight
-    sizes = torch.as_tensor(np.diff(cells.start))
-
-    def spread(per_cell: np.ndarray) -> Tensor:
-        return torch.as_tensor(per_cell, dtype=x.dtype).repeat_interleave(sizes)
-
-    h, q = torch.sigmoid(x), torch.sigmoid(x + spread(fit.tilt))
-    slope, tilted = weight * h * (1 - h), weight * q * (1 - q)
-    factor = spread(fit.pull if target == "model" else np.zeros(len(cells.mass)))
-    diagonal = slope - tilted + factor * slope * (1 - 2 * h)
-    rows, sign, through = [], [], []
-    for c in np.flatnonzero(binding).tolist():
-        own = spread(matrix[c])
-        beta = own * tilted
-        spreads = float((own.abs() * tilted).sum())
-        mine = block == block[c]
-        if target == "model":
-            share = fit.problem.weight[c] / fit.problem.weight[mine].sum()
-            beta = beta - share * spread(matrix[mine].sum(axis=0)) * slope
-        through.append((beta, fit.problem.weight[c], spreads, int(block[c])))
-        rows.append(beta / spreads**0.5)
-        sign.append(1.0)
-    if target == "free":
-        for b in np.unique(block).tolist():
-            mine_ = [entry for entry in through if entry[3] == b]
-            if not mine_:
-                continue
-            norm = sum(w * w / v for _, w, v, _ in mine_)
-            total = torch.stack([beta * (w / v) for beta, w, v, _ in mine_]).sum(dim=0)
-            rows.append(total / norm**0.5)
-            sign.append(-1.0)
-    return _Bend(diagonal, rows, sign, factor)
+    def _through(self, problem: Problem, slope: Tensor) -> Tensor:
+        """``(C, K)`` each constraint's share of its block's mean, as that moves with the model."""
+        share, used = problem.weight / problem.shared(problem.weight), self.cells.mass > 0
+        found = torch.zeros(len(share), len(self.size), dtype=slope.dtype)
+        for b in np.unique(problem.block):
+            mine = problem.block == b
+            own = np.zeros(len(used))
+            own[used] = problem.entries.spread(mine.astype(float))
+            found += torch.outer(
+                torch.from_numpy(share * mine), self._gather(self._spread(own) * slope)
+            )
+        return found
 
 
 def _improve(problem: _Problem, here: _State, damping: float) -> tuple[_State | None, float]:
