@@ -519,7 +519,7 @@ G = [[0, 1], [1, 2], [2, 2]]
         ({"criterion": 3}, "criterion must be a name"),
         ({"target": np.array(1.5)}, "strictly between 0 and 1"),
         ({"target": torch.tensor([0.1, 0.2])}, "one number for criterion 'dp', got 2"),
-        ({"tolerance": "x"}, "tolerance must lie in"),
+        ({"tolerance": "x"}, "tolerance must be a number"),
         ({"sample_size": "3"}, "sample_size must be at least 1"),
         ({"start": "abc"}, "expected numbers, got 'abc'"),
         ({"start": [0.0, float("nan"), 0, 0, 0, 0]}, "6 of which 5 are finite"),
