@@ -1,5 +1,6 @@
 """Files by their names: which format, whether compressed, what the header says."""
 
+import codecs
 import csv
 import gzip
 import io
@@ -146,6 +147,21 @@ def read_header(source: Source) -> list[str]:
         )
     check_columns(source.name, names)
     return names
+
+
+def check_text(source: Source) -> None:
+    """Refuse a file that is not UTF-8 text, for an engine that would read it with other letters."""
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    with source.path.open("rb") as file:
+        try:
+            while part := file.read(1 << 20):
+                decode(part)
+            decode(b"", final=True)
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{source.name}: is not UTF-8 text throughout; save the file with the encoding "
+                "UTF-8 (--engine duckdb names the row)"
+            ) from None
 
 
 def check_columns(where: str, names: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from linkparity.optional import require
 from linkparity.tables.duck import DuckEngine, check_parquet, copy_options, text
 from linkparity.tables.engine import ROW, Engine, Input
-from linkparity.tables.files import DELIMITER, Format, Source, read_header
+from linkparity.tables.files import DELIMITER, Format, Source, check_text, read_header
 from linkparity.tables.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class SparkEngine(Engine):
                 check_parquet(source)
                 frame = self.session.read.parquet(path)
             else:
+                check_text(source)
                 schema = ", ".join(f"`{_ticked(column)}` string" for column in read_header(source))
                 frame = self.session.read.csv(
                     path, schema, header=True, sep=DELIMITER[source.kind], quote='"', escape='"',
