@@ -29,6 +29,7 @@ from linkparity.datasets import load
 from linkparity.grouping import GraphWarning
 from linkparity.models import MODELS
 from linkparity.prediction import predictor as module
+from linkparity.runs import train_run
 from planted import all_index, planted, planted_bipartite
 
 GRAPHS = [planted, planted_bipartite]
@@ -675,3 +676,15 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(OSError, match=r"run: was not saved \(No space left on device\)"):
         predictor.save(tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_top_of_a_run_leaves_out_the_links_that_were_held_out(tmp_path):
+    graph = planted()
+    run = train_run(graph, quick(), tmp_path / "run")
+    for predictor in (run.predictor, LinkPredictor.load(tmp_path / "run")):
+        ranking = predictor.top(10)
+        index = np.stack([ranking.node, ranking.partner], axis=1)
+        assert not graph.is_link(torch.from_numpy(index)).any()
+    plain = quick().fit(split_links(graph, seed=0).train).top(10)
+    index = torch.from_numpy(np.stack([plain.node, plain.partner], axis=1))
+    assert graph.is_link(index).any()

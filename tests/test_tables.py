@@ -508,6 +508,8 @@ def test_options_that_contradict_each_other_are_refused(tmp_path, capfd):
     base = ["project", str(scores), "--sensitive", "g"]
     for args, said in (
         ([*base, "--out", "-", "--json"], "both want stdout"),
+        ([*base, "--out", "x.csv", "--save-tilts", "-", "--json"], "both want stdout"),
+        ([*base, "--out", "x.csv", "--save-tilts", "./x.csv"], "give each a file of its own"),
         ([*base, "--out", out, "--save-tilts", out], "a file of its own"),
     ):
         with pytest.raises(SystemExit) as stop:

@@ -1,6 +1,7 @@
 """The commands ``audit`` and ``project``: options in, no logic."""
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -84,6 +85,8 @@ def audit(
     from linkparity.tables.writing import check_output
 
     gates = read_gates(fail_if)
+    if html == "-" and as_json:
+        raise ValueError("audit: --json and --html - both want stdout; give --html a file")
     if html is not None:
         check_output(html, force, (scores, nodes))
     began = time.perf_counter()
@@ -142,9 +145,9 @@ def project(
     """
     from linkparity.tables.running import Wish, run_project
 
-    if as_json and out == "-":
-        raise ValueError("project: --json and --out - both want stdout; give --out a file")
-    if save_tilts is not None and save_tilts == out:
+    if as_json and "-" in (out, save_tilts):
+        raise ValueError("project: --json and an output named - both want stdout; give it a file")
+    if save_tilts is not None and Path(save_tilts).resolve() == Path(out).resolve():
         raise ValueError(f"{out}: named by --out and by --save-tilts; give each a file of its own")
     if apply is not None and (target != "model" or tolerance):
         raise ValueError("project: --apply uses saved tilts as they are; leave out --target")

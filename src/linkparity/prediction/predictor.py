@@ -59,6 +59,7 @@ class LinkPredictor(Parameters):
         history_: one :class:`~linkparity.Epoch` per epoch.
         tilts_: what the post-processing adds, or None.
         fit_seconds_: how long :meth:`fit` took.
+        held_out_: ``(E, 2)`` links kept from training, which :meth:`top` leaves out too, or None.
         params_: the arguments that :meth:`fit` read; :meth:`save` writes these.
 
     >>> from linkparity.datasets import load
@@ -132,6 +133,7 @@ class LinkPredictor(Parameters):
         tilts = self._tilts(model, graph)
         self.graph_, self.model_, self.history_, self.tilts_ = graph, model, history, tilts
         self.params_ = self.get_params()
+        self.held_out_: Tensor | None = None
         self._embed()
         self.fit_seconds_ = time.perf_counter() - begin
         return self
@@ -161,6 +163,7 @@ class LinkPredictor(Parameters):
         self.model_.eval()
         self.history_, self.tilts_, self.fit_seconds_ = rows, tilts, seconds
         self.params_ = self.get_params()
+        self.held_out_ = None
         self._embed()
 
     def _build(self, graph: Graph, generator: torch.Generator) -> LinkModel:
@@ -193,7 +196,7 @@ class LinkPredictor(Parameters):
         if chosen.ndim != 1:
             raise ValueError(f"top: nodes must be a list of them, got {nodes!r:.60}")
         with torch.no_grad():
-            return rank_partners(self.model_, self.graph_, k, chosen, self.tilts_)
+            return rank_partners(self.model_, self.graph_, k, chosen, self.tilts_, self.held_out_)
 
     def _index(self, pairs: object) -> Tensor:
         self._fitted()

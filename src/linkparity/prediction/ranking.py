@@ -59,14 +59,22 @@ def node_numbers(values: object, graph: Graph, name: str) -> Tensor:
 
 
 def rank_partners(
-    model: LinkModel, graph: Graph, k: int, nodes: Tensor, tilts: Tilts | None = None
+    model: LinkModel,
+    graph: Graph,
+    k: int,
+    nodes: Tensor,
+    tilts: Tilts | None = None,
+    held_out: Tensor | None = None,
 ) -> Ranking:
-    """The ``k`` partners of highest logit for each of ``nodes``."""
+    """The ``k`` partners of highest logit for each of ``nodes``, no link of ``held_out (E, 2)``."""
     k = whole_number(k, "top: k")
     if k < 1:
         raise ValueError(f"top: k must be at least 1, got {k}")
     rows = max(1, BLOCK // max(graph.num_nodes, 1))
     known = graph.adjacency()
+    if held_out is not None:
+        links = torch.cat([graph.links, held_out])
+        known = Graph(graph.num_nodes, links, graph.group, side=graph.side).adjacency()
     factors = model.factors()
     found = []
 

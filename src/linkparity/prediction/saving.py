@@ -102,6 +102,8 @@ def _tensors(predictor: "LinkPredictor") -> dict[str, Tensor]:
     tensors |= {"graph.links": graph.links, "graph.group": graph.group}
     if graph.side is not None:
         tensors["graph.side"] = graph.side
+    if predictor.held_out_ is not None:
+        tensors["graph.held_out"] = predictor.held_out_
     if predictor.tilts_ is not None:
         tensors["tilts"] = predictor.tilts_.table
     for name, value in (predictor.params_["options"] or {}).items():
@@ -220,6 +222,7 @@ def _build(
         Tilts(tensors["tilts"]) if "tilts" in tensors else None,
         about["fit_seconds"],
     )
+    predictor.held_out_ = tensors.get("graph.held_out")
     return predictor
 
 

@@ -73,6 +73,7 @@ def train_run(
         except TrainingWarning:  # half a run is none
             raise KeyboardInterrupt from None
     scores = evaluate(predictor, split, seed=predictor.seed)
+    predictor.held_out_ = split.test.index[split.test.label == 1]
     if out is not None:
         predictor.save(out)
     return Run(dataset, predictor, scores)

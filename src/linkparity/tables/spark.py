@@ -37,6 +37,7 @@ class SparkEngine(Engine):
         """A file as the table ``name``; rows are numbered in their order, with gaps."""
         functions = require("pyspark.sql.functions", "--engine spark", EXTRA)
         errors = require("pyspark.errors", "--engine spark", EXTRA)
+        java = require("py4j.protocol", "--engine spark", EXTRA)
         path = source.path.absolute().as_uri()
         try:
             if source.kind == "parquet":
@@ -51,7 +52,7 @@ class SparkEngine(Engine):
                 )  # fmt: skip
             frame = frame.withColumn(ROW, functions.monotonically_increasing_id()).cache()
             frame.count()
-        except errors.PySparkException as error:
+        except (errors.PySparkException, java.Py4JError) as error:
             line = str(error).strip().split("\n")[0]
             raise ValueError(
                 f"{source.name}: Spark cannot read it ({line}); --engine duckdb names the row"
