@@ -256,7 +256,12 @@ def start(tmp_path, file, nodes, out):
     code += "from linkparity.cli import main; main(sys.argv[1:])"
     args = [sys.executable, "-c", code, "project", str(file), "--nodes", str(nodes)]
     args += ["--sensitive", "kind", "--out", str(out), "--tmp", str(spare)]
-    return subprocess.Popen(args, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True), spare
+    run = subprocess.Popen(args, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    for _ in range(600):
+        if any(spare.glob(f"{PREFIX}*/rows.duckdb")) or run.poll() is not None:
+            break
+        time.sleep(0.05)
+    return run, spare
 
 
 @pytest.mark.parametrize("wait", [0.0, 0.3, 0.8])
@@ -265,10 +270,6 @@ def test_a_killed_projection_leaves_no_output_and_the_next_run_cleans_up(tmp_pat
     out = tmp_path / "out" / "fair.csv"
     out.parent.mkdir()
     run, spare = start(tmp_path, file, nodes, out)
-    for _ in range(600):
-        if any(spare.glob(f"{PREFIX}*/rows.duckdb")) or run.poll() is not None:
-            break
-        time.sleep(0.05)
     assert run.poll() is None, run.communicate()[1]
     time.sleep(wait)
     run.send_signal(signal.SIGKILL)
@@ -285,10 +286,6 @@ def test_an_interrupted_projection_says_so(tmp_path):
     out = tmp_path / "out" / "fair.csv"
     out.parent.mkdir()
     run, spare = start(tmp_path, file, nodes, out)
-    for _ in range(600):
-        if any(spare.glob(f"{PREFIX}*/rows.duckdb")) or run.poll() is not None:
-            break
-        time.sleep(0.05)
     run.send_signal(signal.SIGINT)
     _, err = run.communicate()
     assert run.returncode == 2, err

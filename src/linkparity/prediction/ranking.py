@@ -36,7 +36,10 @@ class Ranking(NamedTuple):
 
 def pair_logits(model: LinkModel, index: Tensor) -> Tensor:
     """``(P, 2)`` pairs → ``(P,)`` logits, in pieces; factors are computed once."""
-    factors = model.factors()
+    return _logits(model, model.factors(), index)
+
+
+def _logits(model: LinkModel, factors: tuple[Tensor, Tensor] | None, index: Tensor) -> Tensor:
     if factors is not None:
         return pair_products(*factors, index)
     return torch.cat(
@@ -71,22 +74,23 @@ def rank_partners(
     if k < 1:
         raise ValueError(f"top: k must be at least 1, got {k}")
     rows = max(1, BLOCK // max(graph.num_nodes, 1))
-    known = graph.adjacency()
+    linked = graph
     if held_out is not None:
         links = torch.cat([graph.links, held_out])
-        known = Graph(graph.num_nodes, links, graph.group, side=graph.side).adjacency()
+        linked = Graph(graph.num_nodes, links, graph.group, side=graph.side)
+    known = linked.adjacency()
     factors = model.factors()
     found = []
 
     def exact(index: Tensor) -> Tensor:
-        logits = pair_logits(model, index).double()
+        logits = _logits(model, factors, index).double()
         return logits if tilts is None else logits + tilts.of(graph.group[index])
 
     for low in range(0, len(nodes), rows):
         part = nodes[low : low + rows]
         if factors is None:
             pairs = torch.cartesian_prod(part, torch.arange(graph.num_nodes))
-            score = pair_logits(model, pairs).view(len(part), -1)
+            score = _logits(model, factors, pairs).view(len(part), -1)
         else:
             score = factors[0][part] @ factors[1].T
         score = score.double()
