@@ -2,73 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.metrics import METRICS, Estimate, ScoredPairs
 from linkparity.metrics.frame import cell_frame
-from linkparity.registry import nearest
+from linkparity.metrics.measured import INDEPENDENCE, CellScore, Measured, about
 
 if TYPE_CHECKING:
     from rich.console import Group
 
     from linkparity.split import Split
 
-#: Stands beside every table of intervals.
-INDEPENDENCE = (
-    "Intervals treat pairs as independent, though pairs share nodes: they are too narrow."
-)
-
-
-@dataclass(frozen=True)
-class CellScore:
-    """One cell of the view: ``mean`` is weighted, ``link_mean`` over true links only."""
-
-    groups: tuple[str, ...]
-    pairs: int
-    links: int | None
-    mean: float
-    link_mean: float
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Scores:
+class Scores(Measured):
     """Every measure as a float attribute (``scores.dp``), with what it rests on.
 
     Attributes:
-        values: Measure by name; ``nan`` where undefined, with a sentence in ``reasons``.
-        intervals: ``(low, high)`` by name, for ``auc``, ``dp``, ``eo`` and ``rdp``.
-        counts: How many of what a measure rests on, such as ``(6686, "pairs")``, by name.
-        pairs: Number of pairs scored.
-        links: Number of true links among them, None when labels are unknown.
-        cells: Mean prediction per cell of the view.
-        reasons: Why a measure is undefined (``"dp"``), or its interval alone (``"dp interval"``).
-        notes: Sentences that belong beside the numbers.
         view: Which cells ``dp``, ``eo`` and ``rdp`` compare.
-        confidence: Of the intervals, or None.
-        criterion: The criterion that ``kl`` is measured for.
+        scored: The pairs that were measured.
     """
 
-    values: dict[str, float]
-    intervals: dict[str, tuple[float, float]]
-    counts: dict[str, tuple[int, str]]
-    pairs: int
-    links: int | None
-    cells: tuple[CellScore, ...]
-    reasons: dict[str, str]
-    notes: tuple[str, ...]
     view: str
-    confidence: float | None
-    criterion: str
     scored: ScoredPairs = field(repr=False)
-
-    def __getattr__(self, name: str) -> float:
-        values: dict[str, float] = self.__dict__.get("values", {})
-        if name in values:
-            return values[name]
-        hint = nearest(name, sorted(values))
-        raise AttributeError(f"Scores has no {name!r}{hint} measures: {', '.join(values)}")
 
     @property
     def frame(self) -> Any:
@@ -77,28 +34,7 @@ class Scores:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, ready for JSON; undefined values are None."""
-        return {
-            "pairs": self.pairs,
-            "links": self.links,
-            **{name: _or_none(value) for name, value in self.values.items()},
-            "intervals": {k: [_or_none(end) for end in v] for k, v in self.intervals.items()},
-            "cells": [
-                {
-                    "groups": list(cell.groups),
-                    "pairs": cell.pairs,
-                    "links": cell.links,
-                    "mean": _or_none(cell.mean),
-                    "link_mean": _or_none(cell.link_mean),
-                }
-                for cell in self.cells
-            ],
-            "counts": {name: list(count) for name, count in self.counts.items()},
-            "reasons": dict(self.reasons),
-            "notes": list(self.notes),
-            "view": self.view,
-            "confidence": self.confidence,
-            "criterion": self.criterion,
-        }
+        return super().to_dict() | {"view": self.view}
 
     def to_frame(self) -> Any:
         """A pandas frame with one row per measure: value, low, high, count, unit, reason.
@@ -244,17 +180,13 @@ def _collect(scored: ScoredPairs, found: dict[str, Estimate]) -> Scores:
         pairs=len(scored.prob),
         links=None if scored.label is None else int(scored.label.sum()),
         cells=_cells(scored),
-        reasons={_about(name, e): e.reason for name, e in found.items() if e.reason},
+        reasons={about(name, e): e.reason for name, e in found.items() if e.reason},
         notes=(*([INDEPENDENCE] if intervals else []), *notes),
         view=scored.view,
         confidence=scored.confidence,
         criterion=getattr(scored.criterion, "name", str(scored.criterion)),
         scored=scored,
     )
-
-
-def _about(name: str, estimate: Estimate) -> str:
-    return name if isnan(estimate.value) else f"{name} interval"
 
 
 def _cells(scored: ScoredPairs) -> tuple[CellScore, ...]:
@@ -265,7 +197,3 @@ def _cells(scored: ScoredPairs) -> tuple[CellScore, ...]:
         CellScore(groups, pairs, None if scored.label is None else int(links), mean, link_mean)
         for groups, pairs, links, mean, link_mean in rows
     )
-
-
-def _or_none(value: float) -> float | None:
-    return value if isfinite(value) else None

@@ -1,16 +1,14 @@
 """Audit a score table: gaps with intervals, KL to parity, exposure, and what each rests on."""
 
 from dataclasses import dataclass, field
-from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkparity.evaluation import INDEPENDENCE, CellScore
+from linkparity.metrics.measured import INDEPENDENCE, CellScore, Measured, about, or_none
 from linkparity.metrics.scored import NAN, Estimate
 from linkparity.metrics.sums import CellMeans
 from linkparity.metrics.views import VIEWS
-from linkparity.registry import nearest
 from linkparity.solver import Infeasible, NotConverged
 from linkparity.tables.exposure import GroupExposure, exposure
 from linkparity.tables.gaps import gap_measures
@@ -29,17 +27,14 @@ SMALL = 30
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Audit:
+class Audit(Measured):
     """Every measure as a float attribute (``audit.dp``), with what it rests on.
 
     Attributes:
-        values: measure by name; ``nan`` where undefined, with a sentence in ``reasons``.
-        intervals: ``(low, high)`` by name.
-        counts: how many of what a measure rests on, by name.
-        pairs: rows that count.
-        links: links among them, None without labels.
-        cells: mean score per group pair.
+        name: of the table, for messages.
+        attribute: what the groups are groups of.
         views: ``dp`` and ``eo`` in each view, as estimates.
+        top: places per list that the exposure is about.
         exposure: who fills the first k places, per group.
         groups: nodes of each group, by name.
         small: group pairs with few pairs.
@@ -48,16 +43,6 @@ class Audit:
         scans: passes over the rows.
     """
 
-    values: dict[str, float]
-    intervals: dict[str, tuple[float, float]]
-    counts: dict[str, tuple[int, str]]
-    pairs: int
-    links: int | None
-    cells: tuple[CellScore, ...]
-    reasons: dict[str, str]
-    notes: tuple[str, ...]
-    confidence: float | None
-    criterion: str
     name: str
     attribute: str
     views: dict[str, dict[str, Estimate]]
@@ -70,21 +55,9 @@ class Audit:
     scans: int
     view: str = field(default="subgroup", init=False)
 
-    def __getattr__(self, name: str) -> float:
-        values: dict[str, float] = self.__dict__.get("values", {})
-        if name in values:
-            return values[name]
-        hint = nearest(name, sorted(values))
-        raise AttributeError(f"Audit has no {name!r}{hint} measures: {', '.join(values)}")
-
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, ready for JSON; undefined values are None."""
-        return {
-            "pairs": self.pairs,
-            "links": self.links,
-            **{name: or_none(value) for name, value in self.values.items()},
-            "intervals": {k: [or_none(end) for end in v] for k, v in self.intervals.items()},
-            "cells": [_cell_dict(cell) for cell in self.cells],
+        return super().to_dict() | {
             "views": {view: _view_dict(found) for view, found in self.views.items()},
             "exposure": {
                 "k": self.top,
@@ -96,11 +69,6 @@ class Audit:
             "small": list(self.small),
             "kept": self.kept,
             "dropped": dict(self.dropped),
-            "counts": {name: list(count) for name, count in self.counts.items()},
-            "reasons": dict(self.reasons),
-            "notes": list(self.notes),
-            "confidence": self.confidence,
-            "criterion": self.criterion,
             "attribute": self.attribute,
             "table": self.name,
             "scans": self.scans,
@@ -216,29 +184,9 @@ def _notes(
     return tuple(notes)
 
 
-def about(name: str, estimate: Estimate) -> str:
-    """What an estimate's reason is about: its value, or only the interval."""
-    return name if isnan(estimate.value) else f"{name} interval"
-
-
-def _cell_dict(cell: CellScore) -> dict[str, Any]:
-    return {
-        "groups": list(cell.groups),
-        "pairs": cell.pairs,
-        "links": cell.links,
-        "mean": or_none(cell.mean),
-        "link_mean": or_none(cell.link_mean),
-    }
-
-
 def _view_dict(found: dict[str, Estimate]) -> dict[str, Any]:
     ends = {name: e.interval for name, e in found.items() if e.interval is not None}
     return {
         **{name: or_none(e.value) for name, e in found.items()},
         "intervals": {name: [or_none(end) for end in pair] for name, pair in ends.items()},
     }
-
-
-def or_none(value: float) -> float | None:
-    """A finite number, or None."""
-    return value if isfinite(value) else None

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkparity.metrics.measured import or_none
 from linkparity.optional import require
-from linkparity.tables.auditing import or_none
 from linkparity.tables.cellsums import beside, sigmoid
 from linkparity.tables.engine import EXTRA
 from linkparity.tables.parity import Tilted, fit_table

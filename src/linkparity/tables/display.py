@@ -50,7 +50,7 @@ def _views(audit: "Audit") -> Table:
 
 def _view_reasons(audit: "Audit") -> list[Text]:
     """Why a view has no gap, where no measure has said so already."""
-    from linkparity.tables.auditing import about
+    from linkparity.metrics.measured import about
 
     told = set(audit.reasons.values())
     return [
