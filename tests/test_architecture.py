@@ -35,6 +35,7 @@ LAYERS = [
     "report display",
     "console",
     "__init__",
+    "cli_options",
     "cli_tables cli_train",
     "cli",
     "__main__",

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from linkparity import __version__
+from linkparity.cli_options import Json
 from linkparity.cli_tables import add_table_commands
 from linkparity.cli_train import add_train_commands
 from linkparity.console import one_line, say, show, show_json, warn_in_one_line
@@ -26,7 +27,6 @@ app = typer.Typer(
 #: What typer makes of Ctrl-C.
 INTERRUPTED = 130
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, not tables.")]
 Data = Annotated[
     Path | None,
     typer.Option(help="Data directory; else $LINKPARITY_DATA, else the user's cache directory."),

@@ -6,34 +6,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from linkparity.cli_options import Bipartite, Force, Json, Loops, Node, Source, Target
 from linkparity.console import say, show, show_json
 from linkparity.words import counted
 
 if TYPE_CHECKING:
     from linkparity.tables.running import Inputs
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, not tables.")]
 Scores = Annotated[str, typer.Argument(help="Table of scores: csv, csv.gz, tsv, parquet, or - .")]
 Nodes = Annotated[str | None, typer.Option(help="Table of nodes with their attributes.")]
 Sensitive = Annotated[str, typer.Option(help="Column that makes the groups; A,B crosses two.")]
-Source = Annotated[str | None, typer.Option(help="Column of the first node.")]
-Target = Annotated[str | None, typer.Option("--target-column", help="Column of the second node.")]
 Score = Annotated[str | None, typer.Option(help="Column of scores, probabilities.")]
 Logit = Annotated[str | None, typer.Option(help="Column of logits, in place of --score.")]
 Label = Annotated[str | None, typer.Option(help="Column of labels, 1 for a link.")]
-Node = Annotated[str | None, typer.Option(help="Column of ids in --nodes.")]
 Unknown = Annotated[str, typer.Option(help="Nodes without a group: error, group or drop.")]
 Duplicates = Annotated[str, typer.Option(help="A pair that stands twice: error or first.")]
-Loops = Annotated[str, typer.Option("--self-loops", help="A node with itself: error or drop.")]
 Directed = Annotated[bool, typer.Option("--directed", help="(a, b) and (b, a) are two pairs.")]
-Bipartite = Annotated[
-    bool, typer.Option("--bipartite", help="Sources and targets are two kinds of nodes.")
-]
 Engine = Annotated[str, typer.Option(help="duckdb, spark, or a Spark master such as spark://host.")]
 Tmp = Annotated[str | None, typer.Option(help="Directory for temporary files.")]
 Format = Annotated[str | None, typer.Option("--format", help="csv, tsv or parquet, for - .")]
 Criterion = Annotated[str, typer.Option(help="dp, weak-dp, eo, equalized-odds or accuracy.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
 FailIf = Annotated[list[str], typer.Option(help='Exit with 1 when this holds, such as "dp>0.05".')]
 
 

@@ -5,11 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from linkparity.cli_options import Bipartite, Force, Json, Loops, Node, Source, Target
 from linkparity.console import say, show, show_json
 from linkparity.words import counted
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, not tables.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
 
 
 def add_train_commands(app: typer.Typer) -> None:
@@ -47,21 +45,17 @@ def train(
     test: Annotated[float, typer.Option(help="Share of the links held out for testing.")] = 0.2,
     out: Annotated[Path | None, typer.Option(help="Directory to save the run in.")] = None,
     data: Annotated[Path | None, typer.Option(help="Data directory, for a data set.")] = None,
-    source: Annotated[str | None, typer.Option(help="Column of the first node.")] = None,
-    target_column: Annotated[str | None, typer.Option(help="Column of the second node.")] = None,
-    node: Annotated[str | None, typer.Option(help="Column of ids in --nodes.")] = None,
-    bipartite: Annotated[
-        bool, typer.Option("--bipartite", help="Sources and targets are two kinds of nodes.")
-    ] = False,
+    source: Source = None,
+    target_column: Target = None,
+    node: Node = None,
+    bipartite: Bipartite = False,
     unknown: Annotated[str, typer.Option(help="Nodes without a group: error, group, drop.")] = (
         "error"
     ),
     duplicates: Annotated[str, typer.Option(help="A link that stands twice: error, first.")] = (
         "error"
     ),
-    self_loops: Annotated[
-        str, typer.Option("--self-loops", help="A node with itself: error or drop.")
-    ] = "error",
+    self_loops: Loops = "error",
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -120,12 +114,10 @@ def predict(
     for_: Annotated[
         str | None, typer.Option("--for", help="Only for these: ids with commas, or a file.")
     ] = None,
-    source: Annotated[str | None, typer.Option(help="Column of the first node.")] = None,
-    target_column: Annotated[str | None, typer.Option(help="Column of the second node.")] = None,
+    source: Source = None,
+    target_column: Target = None,
     unknown: Annotated[str, typer.Option(help="A node not trained on: error or drop.")] = "error",
-    self_loops: Annotated[
-        str, typer.Option("--self-loops", help="A node with itself: error or drop.")
-    ] = "error",
+    self_loops: Loops = "error",
     force: Force = False,
     as_json: Json = False,
 ) -> None:
