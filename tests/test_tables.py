@@ -223,45 +223,6 @@ def test_exposure_counts_the_first_places_of_every_list(case):
         assert part.ratio == pytest.approx(part.slot_share / part.share)
 
 
-def test_scores_of_0_and_1_are_kept_and_their_weight_counts(case):
-    scores, people, groups = make_scores(extreme=True)
-    edge = scores.score.isin([0.0, 1.0])
-    fair = lp.project(scores, "kind", people, explain=True)
-    assert (fair.fair_score[edge] == scores.score[edge]).all()
-    assert (fair.tilt[edge] == 0).all()
-    found = lp.audit(fair, "kind", people, score="fair_score")
-    assert found.dp <= 1e-9
-    assert found.kept == int(edge.sum())
-    # an oracle: the rest of each cell is brought to what is left of the target
-    low, high = groups.min(axis=1), groups.max(axis=1)
-    target = scores.score.mean()
-    for a, b in {*zip(low.tolist(), high.tolist(), strict=True)}:
-        mine = (low == a) & (high == b)
-        rest = mine & ~edge.to_numpy()
-        wanted = (target * mine.sum() - scores.score[mine & edge].sum()) / rest.sum()
-        known = lp.i_project(
-            logit(scores.score[rest].to_numpy()),
-            groups=np.zeros(rest.sum(), dtype=int),
-            target=wanted,
-        )
-        assert np.abs(fair.fair_score[rest] - known.logits.sigmoid().numpy()).max() < 1e-9
-
-
-def test_a_target_out_of_reach_is_said_to_be(case):
-    scores, people, groups, _ = case
-    low, high = groups.min(axis=1), groups.max(axis=1)
-    mine = np.flatnonzero((low == 1) & (high == 2))
-    scores.loc[mine[:-2], "score"] = 1.0
-    said = r"green – red: .*only lie between 0\.\d+ and 1: the target 0\.\d+ is out of reach"
-    with pytest.raises(lp.Infeasible, match=said):
-        lp.project(scores, "kind", people)
-    found = lp.audit(scores, "kind", people)
-    assert np.isnan(found.kl)
-    assert "out of reach" in found.reasons["kl"]
-    wide = lp.project(scores, "kind", people, tolerance=0.9)
-    assert np.allclose(wide.fair_score, scores.score)
-
-
 def test_saved_tilts_serve_later_tables(case, capfd):
     scores, people, _, place = case
     half = len(scores) // 2

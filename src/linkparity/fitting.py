@@ -26,11 +26,19 @@ class DivergenceSource(Protocol):
 
 @dataclass(frozen=True)
 class Ask:
-    """What is asked of the tilts: the target, how far a mean may stay from it, where to start."""
+    """What is asked of the tilts.
+
+    Attributes:
+        target: the mean wanted.
+        tolerance: how far a mean may stay from it.
+        start: ``(M,)`` tilts to begin with.
+        limits: ``(2, C)`` lowest and highest free target that each constraint bears; None for any.
+    """
 
     target: Target
     tolerance: float
     start: np.ndarray
+    limits: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +66,16 @@ class Fit:
         return self.solution.steps
 
     @property
-    def target(self) -> float | dict[Hashable, float]:
-        """The mean asked for; a dict by label or attribute where there are several."""
-        blocks = self.cells.layout.blocks
-        target = expit(self.solution.goal)
-        if blocks == (None,):
-            return float(target[0])
+    def targets(self) -> dict[Hashable, float]:
+        """The mean asked for by block of constraints; NaN where no weight is."""
+        blocks, target = self.cells.layout.blocks, expit(self.solution.goal)
         found = {blocks[b]: float(t) for b, t in zip(self.problem.block, target, strict=True)}
         return {key: found.get(key, math.nan) for key in blocks}
+
+    @property
+    def target(self) -> float | dict[Hashable, float]:
+        """The mean asked for; a dict by label or attribute where there are several."""
+        return one_or_all(self.targets)
 
     def residual(self, now: Sums) -> float:
         """Largest distance of a constrained mean from its target."""
@@ -114,7 +124,10 @@ def fit_tilts(
     rows = layout.weight(cells.mass) > 0
     entries = layout.entries.part(rows, used)
     names = layout.rows if rows.all() else tuple(compress(layout.rows, rows.tolist()))
-    free = Problem(entries, cells.mass[used], None, layout.block[rows], ask.tolerance, names)
+    limits = None if ask.limits is None else ask.limits[:, rows]
+    free = Problem(
+        entries, cells.mass[used], None, layout.block[rows], ask.tolerance, names, limits
+    )
 
     def whole(tilt: np.ndarray) -> np.ndarray:
         found = np.zeros(len(used))
@@ -138,8 +151,12 @@ def _only(sums: Sums, used: np.ndarray) -> Sums:
 
 def no_target(cells: Cells) -> float | dict[Hashable, float]:
     """What stands for the target when no weight is constrained."""
-    blocks = cells.layout.blocks
-    return math.nan if blocks == (None,) else dict.fromkeys(blocks, math.nan)
+    return one_or_all(dict.fromkeys(cells.layout.blocks, math.nan))
+
+
+def one_or_all(targets: dict[Hashable, float]) -> float | dict[Hashable, float]:
+    """The target itself where all constraints share it; else by block."""
+    return targets.get(None, targets)
 
 
 def check_tolerance(tolerance: float) -> float:

@@ -38,7 +38,8 @@ def solve(
     """
     if problem.separable and problem.goal is not None:
         return solve_roots(sums, problem, start, tol, base, bound)
-    if problem.separable and (problem.slack or len(problem.block) > MANY):
+    bounded = problem.slack or problem.limits is not None
+    if problem.separable and (bounded or len(problem.block) > MANY):
         return solve_band(sums, problem, start, tol, base, bound)
     try:
         return solve_joint(sums, problem, start, tol, base)

@@ -24,10 +24,11 @@ def solve_band(
 ) -> Solution:
     """As :func:`linkparity.solver.solve`: the best target of each block, then its tilts."""
     now = problem.logits(base)
+    low, high = _range(problem, now)
     goal = np.empty(len(now))
     for block in np.unique(problem.block):
         mine = problem.block == block
-        goal[mine] = np.median(now[mine])
+        goal[mine] = np.clip(np.median(now[mine]), low[mine][0], high[mine][0])
     best = Solution(start, np.zeros(len(goal)), 0, goal)
     steps = 0
 
@@ -39,8 +40,23 @@ def solve_band(
 
     for block in np.unique(problem.block):
         mine = problem.block == block
-        goal = np.where(mine, _root(_pull(solve_at, problem, mine, goal), now[mine]), goal)
+        pull = _pull(solve_at, problem, mine, goal)
+        goal = np.where(mine, _root(pull, float(low[mine][0]), float(high[mine][0])), goal)
     return replace(solve_at(goal), steps=steps)
+
+
+def _range(problem: Problem, now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``(C,)`` logits between which each constraint's best target lies, the same in a block."""
+    low, high = np.empty(len(now)), np.empty(len(now))
+    for block in np.unique(problem.block):
+        mine = problem.block == block
+        low[mine], high[mine] = now[mine].min(), now[mine].max()
+    if problem.limits is None:
+        return low, high
+    with np.errstate(divide="ignore"):
+        ends = np.clip(problem.limits, 0.0, 1.0)
+        least, most = np.log(ends) - np.log1p(-ends)
+    return np.clip(low, least, most), np.clip(high, least, most)
 
 
 def _pull(
@@ -59,10 +75,9 @@ def _pull(
     return pull
 
 
-def _root(pull: Callable[[float], float], logits: np.ndarray) -> float:
+def _root(pull: Callable[[float], float], low: float, high: float) -> float:
     from scipy.optimize import brentq
 
-    low, high = float(logits.min()), float(logits.max())
     if low == high or pull(low) >= 0:
         return low
     if pull(high) <= 0:

@@ -42,6 +42,7 @@ class Problem:
         block: ``(C,)`` which target a constraint shares.
         slack: how far a mean may stay from its target.
         rows: C names of constraints, for messages.
+        limits: ``(2, C)`` lowest and highest free target of each; None for any.
     """
 
     entries: Entries
@@ -50,6 +51,7 @@ class Problem:
     block: np.ndarray
     slack: float
     rows: tuple[str, ...]
+    limits: np.ndarray | None = None
 
     @cached_property
     def weight(self) -> np.ndarray:

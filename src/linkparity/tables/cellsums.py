@@ -6,9 +6,9 @@ import numpy as np
 
 from linkparity.criteria import Cells
 from linkparity.optional import require
-from linkparity.sums import Sums, SumSource
+from linkparity.sums import Sums
 from linkparity.tables.engine import EXTRA
-from linkparity.tables.scores import ScoreTable
+from linkparity.tables.scores import ScoreTable, movable
 from linkparity.tables.statistics import Statistics
 
 #: Above this a tilt's exponential would swamp the short formula for the divergence.
@@ -103,35 +103,19 @@ class TableSums:
         return np.bincount(self.cell[inside], values[inside], self.size)
 
 
-class KeptSums:
-    """Sums of a source plus the scores of exactly 0 and 1, which stay where they are.
-
-    A score of 1 is a weight for every mean of p, a score of 0 one against it, at any tilt: so the
-    tilted rows must make up for them, and how far a mean can move shrinks.
-
-    Args:
-        source: sums over the scores that can be tilted.
-        ones: ``(M,)`` scores of 1 per cell.
-        zeros: ``(M,)`` scores of 0 per cell.
-    """
-
-    def __init__(self, source: SumSource, ones: np.ndarray, zeros: np.ndarray) -> None:
-        self.source = source
-        self.ones = ones
-        self.zeros = zeros
-
-    def __call__(self, tilt: np.ndarray) -> Sums:
-        """The sums at ``tilt (M,)``."""
-        yes, no, spread = self.source(tilt)
-        return Sums(yes + self.ones, no + self.zeros, spread)
-
-
 def tilted_rows(table: ScoreTable, stats: Statistics, each: np.ndarray, **more: np.ndarray) -> Any:
     """Rows with a finite logit and the ``tilt`` of their combination, ``each (K,)``."""
     rows = table.good
     if stats.kept:
-        rows = rows.filter((rows.x < float("inf")) & (rows.x > float("-inf")))
+        rows = rows.filter(movable(rows))
     return beside(table, rows, stats, tilt=each, **more)
+
+
+def moved_rows(table: ScoreTable, stats: Statistics, each: np.ndarray) -> Any:
+    """All rows that count, and what is added to their logits as ``t``: 0 where a score stays."""
+    ibis = require("ibis", "audit and project", EXTRA)
+    rows = beside(table, table.good, stats, t=each)
+    return rows.mutate(t=ibis.ifelse(movable(rows), rows.t, 0.0)) if stats.kept else rows
 
 
 def beside(table: ScoreTable, rows: Any, stats: Statistics, **columns: np.ndarray) -> Any:

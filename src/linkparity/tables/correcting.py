@@ -7,11 +7,11 @@ import numpy as np
 
 from linkparity.metrics.measured import or_none
 from linkparity.optional import require
-from linkparity.tables.cellsums import beside, sigmoid
+from linkparity.tables.cellsums import moved_rows, sigmoid
 from linkparity.tables.engine import EXTRA
 from linkparity.tables.parity import Tilted, fit_table
 from linkparity.tables.ranks import rank_measures
-from linkparity.tables.scores import ScoreTable
+from linkparity.tables.scores import ScoreTable, movable
 from linkparity.tables.statistics import Statistics, measure, view_means
 from linkparity.tables.tilts import CellTilt, SavedTilts, apply_tilts, cell_tilts
 from linkparity.words import counted
@@ -169,12 +169,11 @@ def fair_rows(
 ) -> tuple[Any, list[str]]:
     """Ibis table of ``row`` and the new columns, one row per good row; the columns' names."""
     ibis = require("ibis", "audit and project", EXTRA)
-    rows = beside(table, table.good, stats, t=tilted.each)
-    edge = (rows.x == float("inf")) | (rows.x == float("-inf"))
-    plain = sigmoid(rows.x + rows.t)
-    new = {FAIR_SCORE: ibis.ifelse(edge, rows.p, plain) if stats.kept else plain}
+    rows = moved_rows(table, stats, tilted.each)
+    fair = sigmoid(rows.x + rows.t)
+    new = {FAIR_SCORE: ibis.ifelse(movable(rows), fair, rows.p) if stats.kept else fair}
     if table.columns.logits:
         new[FAIR_LOGIT] = rows.x + rows.t
     if explain:
-        new[TILT] = ibis.ifelse(edge, 0.0, rows.t) if stats.kept else rows.t
+        new[TILT] = rows.t
     return rows.select(row=rows.row, **new), list(new)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Files above this many bytes get a database on disk; smaller ones stay in memory.
 IN_MEMORY = 64 << 20
 #: What DuckDB may use; the process around it needs a few hundred megabytes more.
-MEMORY = "1GB"
+MEMORY = "800MB"
 
 
 class Duck:

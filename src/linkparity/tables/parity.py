@@ -1,17 +1,17 @@
 """The nearest scores at parity for a table: tilts, divergence, and whether they exist."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from linkparity.criteria import CRITERIA, Cells
-from linkparity.fitting import Ask, check_tolerance, fit_tilts
+from linkparity.fitting import Ask, Fit, check_tolerance, fit_tilts, one_or_all
 from linkparity.solver import Infeasible, NotConverged
 from linkparity.sums import tensor_sums
-from linkparity.tables.cellsums import KeptSums, TableSums, cells_of
+from linkparity.tables.cellsums import TableSums, cells_of
+from linkparity.tables.kept import KeptSums, Reach, find_reach
 from linkparity.tables.scores import ScoreTable
 from linkparity.tables.statistics import Statistics
 from linkparity.targets import read_target
@@ -84,18 +84,34 @@ def fit_table(
     ask = Ask(read_target(target, cells), check_tolerance(tolerance), np.zeros(size))
     rows = TableSums(table, stats, cell, size)
     exact = KeptSums(rows, ones, zeros)
+    if not stats.kept:
+        fit = _fit_twice(table, stats, cells, ask, exact)
+        kl, residual = fit.divergence(rows, exact(fit.tilt)), fit.residual(exact(fit.tilt))
+        return Tilted(criterion, cells, rows, fit.tilt, fit.target, kl, residual)
+    reach = find_reach(cells, ask, exact)
+    _check_reach(table, reach, ask.tolerance)
+    live, ask = reach.loosened(ask)
+    tilt, kl, residual, found = np.zeros(size), 0.0, 0.0, {}
+    if live.total:
+        fit = _fit_twice(table, stats, live, ask, exact)
+        kl, residual = fit.divergence(rows, exact(fit.tilt)), fit.residual(exact(fit.tilt))
+        tilt, found = fit.tilt, fit.targets
+    goals = reach.targets(ask.tolerance, found)
+    residual = max(residual, reach.residual(goals))
+    return Tilted(criterion, cells, rows, tilt, one_or_all(goals), kl, residual)
+
+
+def _fit_twice(
+    table: ScoreTable, stats: Statistics, cells: Cells, ask: Ask, exact: KeptSums
+) -> Fit:
+    """Fit the tilts to the histogram in memory, then exactly, from there, to the rows."""
     bound = stats.bound + (ROOM if stats.kept else 0.0)
-    if stats.kept:
-        _check_reach(table, cells, ask, exact, ones, zeros)
-    start = _rough_start(stats, cells, ask, ones, zeros, bound, table.reading.directed)
-    ask = Ask(ask.target, ask.tolerance, start)
+    start = _rough_start(table, stats, cells, ask, exact, bound)
+    ask = replace(ask, start=start)
     try:
-        fit = fit_tilts(exact, cells, ask, TOL, bound)
+        return fit_tilts(exact, cells, ask, TOL, bound)
     except NotConverged:  # sums over very many rows carry a little noise
-        fit = fit_tilts(exact, cells, ask, 100 * TOL, bound)
-    now = exact(fit.tilt)
-    kl = max(fit.divergence(rows, now), 0.0)
-    return Tilted(criterion, cells, rows, fit.tilt, fit.target, kl, fit.residual(now))
+        return fit_tilts(exact, cells, ask, 100 * TOL, bound)
 
 
 def check_criterion(criterion: str, table: ScoreTable) -> None:
@@ -111,13 +127,7 @@ def check_criterion(criterion: str, table: ScoreTable) -> None:
 
 
 def _rough_start(
-    stats: Statistics,
-    cells: Cells,
-    ask: Ask,
-    ones: np.ndarray,
-    zeros: np.ndarray,
-    bound: float,
-    directed: bool,
+    table: ScoreTable, stats: Statistics, cells: Cells, ask: Ask, exact: KeptSums, bound: float
 ) -> np.ndarray:
     """Tilts for the histogram: most digits of the right ones, without a scan."""
     of = stats.bin_of
@@ -126,77 +136,44 @@ def _rough_start(
         cells.criterion,
         stats.label[of] if cells.criterion.needs_labels or cells.label_mass is not None else None,
         stats.bin_count,
-        directed=directed,
+        directed=table.reading.directed,
     )
     if bins.layout.names != cells.layout.names:  # a group all of whose scores are 0 or 1
         return np.zeros(len(cells.mass))
-    source = KeptSums(tensor_sums(torch.from_numpy(stats.bin_logit), bins), ones, zeros)
+    logits = torch.from_numpy(stats.bin_logit)
+    source = KeptSums(tensor_sums(logits, bins), exact.ones, exact.zeros)
     try:
         return fit_tilts(source, cells, ask, TOL / 10, bound).tilt
     except (NotConverged, Infeasible):
         return np.zeros(len(cells.mass))
 
 
-def _check_reach(
-    table: ScoreTable,
-    cells: Cells,
-    ask: Ask,
-    exact: KeptSums,
-    ones: np.ndarray,
-    zeros: np.ndarray,
-) -> None:
+def _check_reach(table: ScoreTable, reach: Reach, tolerance: float) -> None:
     """Say so when scores of exactly 0 and 1 keep a mean from its target."""
-    layout = cells.layout
-    weight = layout.weight(cells.mass)
-    used = weight > 0
-    kept, lost = layout.entries.hit_miss(ones, zeros)
-    low, high = kept[used] / weight[used], 1 - lost[used] / weight[used]
-    block = layout.block[used]
-    base = exact(np.zeros(len(cells.mass)))
-    hit = layout.entries.hit_miss(base.yes, base.no)[0][used]
-    for each in np.unique(block):
-        mine = block == each
-        wanted = _wanted(ask, cells, layout.blocks[each], hit[mine], weight[used][mine])
-        if wanted is None:
-            bottom, top = low[mine].max(), high[mine].min()
-            bad = bottom >= top + 2 * ask.tolerance
-            worst = int(np.flatnonzero(mine)[low[mine].argmax()])
-            aim = "a common mean"
-        else:
-            slack = ask.tolerance
-            off = np.maximum(low[mine] - wanted - slack, wanted - slack - high[mine])
-            stuck = (off == 0) & (low[mine] < high[mine])
-            bad = bool((off > 0).any() or stuck.any())
-            worst = int(np.flatnonzero(mine)[off.argmax()])
-            aim = f"the target {wanted:.6g}"
-        if bad:
-            name = cell_name(table, cells, int(np.flatnonzero(used)[worst]))
-            raise Infeasible(
-                f"{table.given.name}: {name}: scores of exactly 0 or 1 cannot be tilted, and so "
-                f"many are kept that its mean can only lie between {low[worst]:.6g} and "
-                f"{high[worst]:.6g}: {aim} is out of reach; give scores that are not rounded "
-                "to 0 and 1, another --target, or a --tolerance"
-            )
-
-
-def _wanted(
-    ask: Ask, cells: Cells, block: Any, hit: np.ndarray, weight: np.ndarray
-) -> float | None:
-    """The mean asked of a block of constraints; None for a free one."""
-    if ask.target == "free":
-        return None
-    if ask.target == "model":
-        return float(hit.sum() / weight.sum())
-    if ask.target == "data":
-        assert cells.label_mass is not None
-        return float(cells.label_mass.sum() / cells.mass.sum())
-    assert isinstance(ask.target, dict)
-    return ask.target[block]
+    found = reach.unreachable(tolerance)
+    if found is None:
+        return
+    worst, wanted = found
+    low, high = reach.low[worst], reach.high[worst]
+    layout = reach.cells.layout
+    under = layout.cell[layout.row == worst]
+    groups, label = cell_groups(table, reach.cells, int(under[0]))
+    name = _told(groups, None if len(under) > 1 else label)
+    where = f"lie between {low:.6g} and {high:.6g}" if low < high else f"be {low:.6g}"
+    aim = "a common mean" if wanted is None else f"the target {wanted:.6g}"
+    raise Infeasible(
+        f"{table.given.name}: {name}: scores of exactly 0 or 1 cannot be tilted, and so many are "
+        f"kept that its mean can only {where}: {aim} is out of reach; give scores that are not "
+        "rounded to 0 and 1, another --target, or a --tolerance"
+    )
 
 
 def cell_name(table: ScoreTable, cells: Cells, cell: int) -> str:
     """A cell in words: its groups by name, and its label where that tells cells apart."""
-    groups, label = cell_groups(table, cells, cell)
+    return _told(*cell_groups(table, cells, cell))
+
+
+def _told(groups: tuple[str, ...], label: int | None) -> str:
     told = " – ".join(groups)
     return told if label is None else f"{told}, label {label}"
 

@@ -8,7 +8,7 @@ import numpy as np
 from linkparity.metrics.delong import largest_interval
 from linkparity.metrics.ranksums import RankSums
 from linkparity.metrics.scored import NAN, Estimate
-from linkparity.tables.cellsums import beside
+from linkparity.tables.cellsums import moved_rows
 from linkparity.tables.scores import ScoreTable
 from linkparity.tables.statistics import Statistics, pair_keys
 
@@ -47,8 +47,8 @@ def rank_measures(
 
 def _sorted(table: ScoreTable, stats: Statistics, tilt: np.ndarray | None) -> Any:
     if tilt is not None:
-        rows = beside(table, table.good, stats, tilt=tilt)
-        return rows.select(score=rows.x + rows.tilt, code=rows.code).order_by("score")
+        rows = moved_rows(table, stats, tilt)
+        return rows.select(score=rows.x + rows.t, code=rows.code).order_by("score")
     rows = table.good
     score = rows.x if table.columns.logits else rows.p
     return rows.select(score=score, code=rows.code).order_by("score")

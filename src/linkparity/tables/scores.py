@@ -13,6 +13,13 @@ from linkparity.tables.groups import NONE, Groups, absent, number_values, read_n
 #: What may be wrong with a row; the number is the order in which it is told.
 OK, NO_SOURCE, NO_TARGET, NO_SCORE, BAD_SCORE, BAD_LABEL, LOOP, TWICE = range(8)
 LABELS = 2
+#: A logit further out is a probability of 0 or 1 in double precision, on the smaller side too.
+FAR = 700.0
+
+
+def movable(rows: Any) -> Any:
+    """Whether a tilt can move a row's score: one of exactly 0 or 1 stays."""
+    return rows.x.abs() <= FAR
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ import numpy as np
 from linkparity.metrics.sums import CellMeans, cell_means
 from linkparity.optional import require
 from linkparity.tables.engine import EXTRA
-from linkparity.tables.scores import ScoreTable
+from linkparity.tables.scores import ScoreTable, movable
 
 #: Bins per unit of logit; the histogram finds where the solver starts, to about ten digits.
 FINE = 64
 #: With more groups than this the bins are wider, or there would be millions.
 MANY = 30
-FAR = 1000.0
 EDGE = 10**6
 
 
@@ -66,8 +65,8 @@ def measure(table: ScoreTable) -> Statistics:
     """Scan the good rows once."""
     ibis = require("ibis", "audit and project", EXTRA)
     rows = table.good
-    finite = (rows.x < float("inf")) & (rows.x > float("-inf"))
-    near = ibis.greatest(ibis.least(rows.x, FAR), -FAR)
+    finite = movable(rows)
+    near = ibis.ifelse(finite, rows.x, 0.0)
     fine = FINE if len(table.names) <= MANY else FINE // 8
     floor = (near * fine).floor()
     bin_ = ibis.ifelse(finite, floor, ibis.ifelse(rows.x > 0, EDGE, -EDGE))
