@@ -5,12 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import linkparity
 
 PACKAGE = Path(linkparity.__file__).parent
 #: A module imports from its own line and from lines above it.
 LAYERS = [
-    "registry optional arrays words",
+    "errors registry optional arrays words",
     "checks draws grouping sources",
     "graph",
     "pairs",
@@ -68,9 +70,10 @@ def test_imports_point_up_the_list():
         assert not wrong, f"{path.relative_to(PACKAGE)} imports {wrong}, which stands below {own}"
 
 
-def import_times():
-    """Own microseconds of every module that ``import linkparity`` loads after torch."""
-    code = "import torch, sys; print('START', file=sys.stderr); import linkparity"
+def import_times(code):
+    """Own microseconds of every module that the last line of ``code`` loads."""
+    *before, last = code.splitlines()
+    code = "\n".join([*before, "import sys; print('START', file=sys.stderr)", last])
     command = [sys.executable, "-X", "importtime", "-c", code]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     rows = [line.split("|") for line in told.split("START\n")[1].splitlines() if "|" in line]
@@ -78,9 +81,30 @@ def import_times():
 
 
 def test_import_is_light():
-    times = import_times()
-    assert times["linkparity.projection"] > 0
+    times = import_times("import torch\nfrom linkparity import *")
+    assert times["linkparity.solver.joint"] > 0
     loaded = {name.split(".")[0] for name in times}
     heavy = "scipy sklearn pandas torch_geometric networkx matplotlib pooch typer"
     assert not loaded & set(heavy.split())
     assert sum(times.values()) < 1_000_000, "import linkparity costs over a second beyond torch"
+
+
+def test_the_command_starts_without_torch():
+    loaded = {name.split(".")[0] for name in import_times("import linkparity.cli")}
+    assert "typer" in loaded
+    assert not loaded & {"torch", "numpy", "duckdb", "ibis"}
+
+
+def test_public_names_are_what_they_say():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    shown = [
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linkparity")
+        for alias in node.names
+    ]
+    assert sorted(shown) == sorted(linkparity.__all__)
+    assert all(getattr(linkparity, name) is not None for name in linkparity.__all__)
+    assert set(linkparity.__all__) <= set(dir(linkparity))
+    with pytest.raises(AttributeError, match="has no attribute 'prject'"):
+        linkparity.prject  # noqa: B018

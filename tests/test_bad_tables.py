@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from linkparity.tables.workspace import PREFIX, Workspace, remove_stale
+from linkparity.tables.workspace import PREFIX, Workspace, try_lock
 from table_cases import exit_code, make_scores, write
 
 HEAD = "source,target,score,label\n"
@@ -264,21 +264,37 @@ def start(tmp_path, file, nodes, out):
     return run, spare
 
 
-@pytest.mark.parametrize("wait", [0.0, 0.3, 0.8])
-def test_a_killed_projection_leaves_no_output_and_the_next_run_cleans_up(tmp_path, wait):
+@pytest.mark.parametrize(
+    ("name", "wait"), [("fair.csv", 0.0), ("fair.csv", 0.3), ("fair.csv", 0.8), ("-", 0.5)]
+)
+def test_a_killed_projection_leaves_no_output_and_the_next_run_cleans_up(tmp_path, name, wait):
     file, nodes = large(tmp_path)
     out = tmp_path / "out" / "fair.csv"
     out.parent.mkdir()
-    run, spare = start(tmp_path, file, nodes, out)
+    run, spare = start(tmp_path, file, nodes, name if name == "-" else out)
     assert run.poll() is None, run.communicate()[1]
     time.sleep(wait)
     run.send_signal(signal.SIGKILL)
     run.communicate()
     if run.returncode == -signal.SIGKILL:
         assert os.listdir(out.parent) == []
-        assert len(list(spare.glob(f"{PREFIX}*"))) == 1
-    remove_stale(spare)
+        assert list(spare.glob(f"{PREFIX}*"))
+    audit = ("audit", file, "--nodes", nodes, "--sensitive", "kind", "--tmp", spare)
+    assert exit_code(*audit) == 0
     assert list(spare.iterdir()) == []
+
+
+def test_what_a_killed_run_left_beside_its_output_is_removed_unless_it_lives(tmp_path):
+    file, nodes = large(tmp_path, 20)
+    out = tmp_path / "fair.csv"
+    dead, alive, other = (tmp_path / f".{n}.tmp" for n in ("fair.csv.1", "fair.csv.2", "else.3"))
+    for path in (dead, alive, other):
+        path.write_text("half")
+    with alive.open("rb+") as file_in_use:
+        assert try_lock(file_in_use.fileno())
+        args = ("project", file, "--nodes", nodes, "--sensitive", "kind", "--out", out)
+        assert exit_code(*args) == 0
+    assert [path.exists() for path in (dead, alive, other, out)] == [False, True, True, True]
 
 
 def test_an_interrupted_projection_says_so(tmp_path):

@@ -1,16 +1,23 @@
 """Spark gives what DuckDB gives."""
 
 import json
+import os
 import shutil
+import socket
+import subprocess
+import sys
+import time
 import warnings
+from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import linkparity as lp
 from table_cases import exit_code, make_scores, read, write
 
-pytest.importorskip("pyspark")
+pyspark = pytest.importorskip("pyspark")
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.skipif(shutil.which("java") is None, reason="needs Java"),
@@ -102,3 +109,88 @@ def test_a_hundred_thousand_ids_are_told_apart(tmp_path, capfd):
     file.write_text("source,target,score,source_kind,target_kind\n" + "\n".join(rows) + "\n")
     found = results(capfd, "audit", str(file), "--sensitive", "kind", "--json", "--engine", "spark")
     assert found["pairs"] == count
+
+
+def test_numbers_in_text_become_numbers_in_parquet(files, capfd):
+    file, nodes, place = files
+    common = (file, "--nodes", nodes, "--sensitive", "kind", "--json")
+    for engine in ("duckdb", "spark"):
+        out = place / f"{engine}.parquet"
+        results(capfd, "project", *common, "--engine", engine, "--out", out)
+    duck, spark = (pq.read_table(place / f"{e}.parquet") for e in ("duckdb", "spark"))
+    assert duck.schema.equals(spark.schema)
+    assert str(spark.schema.field("score").type) == "double"
+    assert spark.drop_columns(["fair_score"]).equals(duck.drop_columns(["fair_score"]))
+
+
+def test_a_row_that_does_not_fit_is_one_line(files, capfd):
+    file, nodes, place = files
+    lines = file.read_text().splitlines()
+    ragged = place / "ragged.csv"
+    ragged.write_text("\n".join([*lines[:40], lines[40] + ",9", *lines[41:]]))
+    args = ("audit", ragged, "--nodes", nodes, "--sensitive", "kind", "--engine", "spark")
+    assert exit_code(*args) == 2
+    err = capfd.readouterr().err
+    assert f"Error: {ragged}: Spark cannot read it (Malformed CSV record: {lines[40]},9)" in err
+    assert "Traceback" not in err
+    assert "\tat " not in err
+
+
+def test_without_java_it_says_so(files, tmp_path):
+    file, nodes, _ = files
+    bare = tmp_path / "bin"
+    bare.mkdir()
+    for name in ("bash", "env", "dirname"):
+        (bare / name).symlink_to(shutil.which(name))
+    code = "import sys; from linkparity.cli import main; main(sys.argv[1:])"
+    args = ["audit", str(file), "--nodes", str(nodes), "--sensitive", "kind", "--engine", "spark"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args],
+        env={"PATH": str(bare), "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "no Spark session here (" in done.stderr.splitlines()[-1]
+    assert "check that Java 17 is installed" in done.stderr.splitlines()[-1]
+
+
+@pytest.fixture
+def master(tmp_path):
+    """The URL of a cluster of one worker on this machine."""
+    home = Path(pyspark.__file__).parent
+    env = os.environ | {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    url = f"spark://127.0.0.1:{port}"
+    parts = {
+        "master.Master": ("--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"),
+        "worker.Worker": ("--cores", "1", "--memory", "1g", "--webui-port", "0", url),
+    }
+    running = []
+    try:
+        for name, args in parts.items():
+            log = (tmp_path / name).open("w")
+            command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *args]
+            running.append(subprocess.Popen(command, env=env, cwd=tmp_path, stdout=log, stderr=log))
+        for _ in range(300):
+            if "Registering worker" in (tmp_path / "master.Master").read_text():
+                break
+            time.sleep(0.2)
+        yield url
+    finally:
+        for process in running:
+            process.terminate()
+            process.wait()
+
+
+def test_a_cluster_by_its_url_equals_duckdb(files, master, tmp_path):
+    """In a process of its own: a session of this one would be taken for the cluster's."""
+    file, nodes, _ = files
+    code = "import sys; from linkparity.cli import main; main(sys.argv[1:])"
+    for engine in ("duckdb", master):
+        args = ["project", str(file), "--nodes", str(nodes), "--sensitive", "kind", "--engine"]
+        args += [engine, "--out", str(tmp_path / f"{engine[:5]}.csv")]
+        subprocess.run([sys.executable, "-c", code, *args], check=True, capture_output=True)
+    duck, spark = read(tmp_path / "duckd.csv"), read(tmp_path / "spark.csv")
+    assert duck.drop(columns="fair_score").equals(spark.drop(columns="fair_score"))
+    assert np.abs(duck.fair_score - spark.fair_score).max() < 1e-9

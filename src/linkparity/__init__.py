@@ -1,52 +1,76 @@
 """Measure and reduce disparity between groups in link prediction."""
-# ruff: noqa: I001, RUF022 (the public names stand in reading order)
+# ruff: noqa: I001 (the public names stand in reading order, for type checkers too)
 
-from linkparity import criteria, datasets
-from linkparity.graph import Graph
-from linkparity.grouping import GraphWarning
-from linkparity.pairs import Pairs, all_pairs, sample_pairs
-from linkparity.datasets import load
-from linkparity.split import Split, SplitWarning, split_links
-from linkparity.models import LinkModel
-from linkparity.criteria import Cells
-from linkparity.projection import Projection, i_project
-from linkparity.solver import Infeasible, NotConverged
-from linkparity.regularizer import FairnessRegularizer
-from linkparity.training import Diverged, Epoch, train
-from linkparity.prediction import LinkPredictor, Ranking, TrainingWarning
-from linkparity.evaluation import Scores, evaluate, score_pairs
-from linkparity.tables import audit, project
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from linkparity import criteria as criteria, datasets as datasets
+    from linkparity.graph import Graph as Graph
+    from linkparity.grouping import GraphWarning as GraphWarning
+    from linkparity.pairs import Pairs as Pairs, all_pairs as all_pairs
+    from linkparity.pairs import sample_pairs as sample_pairs
+    from linkparity.datasets import load as load
+    from linkparity.split import Split as Split, SplitWarning as SplitWarning
+    from linkparity.split import split_links as split_links
+    from linkparity.models import LinkModel as LinkModel
+    from linkparity.criteria import Cells as Cells
+    from linkparity.projection import Projection as Projection, i_project as i_project
+    from linkparity.solver import Infeasible as Infeasible, NotConverged as NotConverged
+    from linkparity.regularizer import FairnessRegularizer as FairnessRegularizer
+    from linkparity.training import Diverged as Diverged, Epoch as Epoch, train as train
+    from linkparity.prediction import LinkPredictor as LinkPredictor, Ranking as Ranking
+    from linkparity.prediction import TrainingWarning as TrainingWarning
+    from linkparity.evaluation import Scores as Scores, evaluate as evaluate
+    from linkparity.evaluation import score_pairs as score_pairs
+    from linkparity.tables import audit as audit, project as project
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "load",
-    "datasets",
-    "Graph",
-    "GraphWarning",
-    "Pairs",
-    "all_pairs",
-    "sample_pairs",
-    "split_links",
-    "Split",
-    "SplitWarning",
-    "LinkModel",
-    "criteria",
-    "Cells",
-    "i_project",
-    "Projection",
-    "Infeasible",
-    "NotConverged",
-    "FairnessRegularizer",
-    "train",
-    "Epoch",
-    "Diverged",
-    "LinkPredictor",
-    "Ranking",
-    "TrainingWarning",
-    "evaluate",
-    "score_pairs",
-    "Scores",
-    "audit",
-    "project",
-]
+#: Where each public name lives; it is imported when asked for, since torch takes a second to load.
+HOMES = {
+    "load": "datasets",
+    "datasets": "",
+    "Graph": "graph",
+    "GraphWarning": "grouping",
+    "Pairs": "pairs",
+    "all_pairs": "pairs",
+    "sample_pairs": "pairs",
+    "split_links": "split",
+    "Split": "split",
+    "SplitWarning": "split",
+    "LinkModel": "models",
+    "criteria": "",
+    "Cells": "criteria",
+    "i_project": "projection",
+    "Projection": "projection",
+    "Infeasible": "solver",
+    "NotConverged": "solver",
+    "FairnessRegularizer": "regularizer",
+    "train": "training",
+    "Epoch": "training",
+    "Diverged": "training",
+    "LinkPredictor": "prediction",
+    "Ranking": "prediction",
+    "TrainingWarning": "prediction",
+    "evaluate": "evaluation",
+    "score_pairs": "evaluation",
+    "Scores": "evaluation",
+    "audit": "tables",
+    "project": "tables",
+}
+__all__ = list(HOMES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in HOMES:
+        raise AttributeError(f"module 'linkparity' has no attribute {name!r}")
+    home = HOMES[name]
+    module = import_module(f"linkparity.{home or name}")
+    found = getattr(module, name) if home else module
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *HOMES})

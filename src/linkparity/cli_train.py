@@ -71,6 +71,16 @@ def train(
 
     if (name is None) == (links is None):
         raise ValueError("train: give either the NAME of a data set, or --links")
+    about_files = {
+        "--nodes": nodes, "--sensitive": sensitive, "--source": source, "--node": node,
+        "--target-column": target_column, "--bipartite": bipartite,
+        "--unknown": unknown != "error", "--duplicates": duplicates != "error",
+        "--self-loops": self_loops != "error",
+    }  # fmt: skip
+    for option, given in ({"--data": data} if links else about_files).items():
+        if given:
+            other = "the NAME of a data set" if links else "--links"
+            raise ValueError(f"train: {option} goes with {other}; leave it out")
     if out is not None and out.exists() and not force:
         raise ValueError(f"{out}: exists already; choose another name, or overwrite with --force")
     if links is None:

@@ -9,12 +9,10 @@ from typing import Any
 
 from rich.console import Console
 
-from linkparity.datasets import DataError
-from linkparity.solver import NotConverged
-from linkparity.training import Diverged
+from linkparity.errors import PlainError
 
 #: Errors whose message is a sentence for the user.
-EXPECTED = (ValueError, OSError, DataError, NotConverged, Diverged)
+EXPECTED = (ValueError, OSError, PlainError)
 #: Columns of a table that goes to a file or a pipe.
 WIDTH = 110
 #: Who speaks, where that is a function of the library, which nobody called on the command line.

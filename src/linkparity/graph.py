@@ -251,7 +251,7 @@ class Graph:
         elif isinstance(values, np.ndarray):
             found = take_numbers(values, unknown, source.where, source.side, names)
         else:
-            found = number_groups(values, unknown, source.where, source.side, names)
+            found = number_groups(values, unknown, source.where, source.side, names, source.coded)
         group = torch.from_numpy(found.group)
         ids = None if source.names is None else tuple(source.names)
         graph = cls(source.num_nodes, links, group, found.names, side, ids, source.attribute)

@@ -53,18 +53,20 @@ def number_groups(
     where: str,
     side: np.ndarray | None = None,
     names: tuple[str, ...] = (),
+    coded: bool = True,
 ) -> Grouping:
     """Number the distinct ``values``, one per node, in sorted order or in that of ``names``.
 
-    ``None``, NaN, empty text and the number −1 are unknown: ``"group"`` makes them a group of their
-    own, ``"drop"`` leaves their nodes out (both with a :class:`GraphWarning` that counts them),
-    ``"error"`` refuses. A side of a bipartite graph on which no value is known has no group, −1.
+    ``None``, NaN, empty text and, where ``coded``, the number −1 are unknown: ``"group"`` makes
+    them a group of their own, ``"drop"`` leaves their nodes out (both with a :class:`GraphWarning`
+    that counts them), ``"error"`` refuses. A side of a bipartite graph on which no value is known
+    has no group, −1.
 
     >>> number_groups(["b", "a", "c", "a"], "error", "example").group
     array([1, 0, 2, 0])
     """
     check_unknown(unknown, where)
-    known = np.array([not _is_unknown(value) for value in values], dtype=bool)
+    known = np.array([not _is_unknown(value, coded) for value in values], dtype=bool)
     if not known.any():
         raise ValueError(
             f"{where}: none of the {len(known):,} nodes has a known group; "
@@ -146,6 +148,14 @@ def _set_apart(
     return Grouping(group, (*names, UNKNOWN_NAME), keep)
 
 
+def warn_of_one(names: Sequence[str], sizes: Sequence[int], where: str, level: int) -> None:
+    """Say which groups have a single node."""
+    for name, size in zip(names, sizes, strict=True):
+        if size == 1:
+            text = f"group {name!r} has a single node; its numbers describe one individual"
+            warnings.warn(f"{where}: {text}", GraphWarning, stacklevel=level + 1)
+
+
 def missing(value: object) -> bool:
     """Whether ``value`` is None, blank text, or one of NaN, NaT and pandas.NA."""
     if value is None or (isinstance(value, str) and not value.strip()):
@@ -156,10 +166,27 @@ def missing(value: object) -> bool:
         return True
 
 
-def _is_unknown(value: object) -> bool:
+def whole_numbers(values: list[object]) -> list[object]:
+    """The values; where all that are known are whole numbers as text, these as numbers.
+
+    >>> sorted(whole_numbers(["10", "9", "-1"]))
+    [-1, 9, 10]
+    >>> whole_numbers(["7", "007"])
+    ['7', '007']
+    """
+    found = [None if missing(value) else value for value in values]
+    try:
+        plain = [value if value is None else int(value) for value in found]  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        return values
+    alike = all(str(a) == b for a, b in zip(plain, found, strict=True) if b is not None)
+    return list(plain) if alike else values
+
+
+def _is_unknown(value: object, coded: bool) -> bool:
     if isinstance(value, tuple):
-        return any(_is_unknown(part) for part in value)
-    return missing(value) or (isinstance(value, Real) and value == NONE)
+        return any(_is_unknown(part, coded) for part in value)
+    return missing(value) or (coded and isinstance(value, Real) and value == NONE)
 
 
 def _side_has_values(known: np.ndarray, side: np.ndarray | None) -> np.ndarray:

@@ -26,6 +26,7 @@ class Source:
         attribute: its name.
         side: ``(num_nodes,)`` 0 or 1, when bipartite.
         mirrored: whether it is usual here that a link stands in both directions.
+        coded: whether the number −1 among the values stands for none.
     """
 
     where: str
@@ -36,6 +37,7 @@ class Source:
     attribute: str | None = None
     side: np.ndarray | None = None
     mirrored: bool = False
+    coded: bool = True
 
 
 def read_frames(

@@ -8,12 +8,14 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeVar
 
+from linkparity.errors import PlainError
+
 Entry = TypeVar("Entry", zipfile.ZipInfo, tarfile.TarInfo)
 
 LIMIT = 2**30  # bytes of one file; far above any data set here, far below a decompression bomb
 
 
-class DataError(RuntimeError):
+class DataError(PlainError):
     """Data that are missing, damaged or not what was published; the message says what to do."""
 
 

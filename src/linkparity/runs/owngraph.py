@@ -1,11 +1,11 @@
 """A graph from own files: every fault in one sentence with file, row, column and fix."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from linkparity.graph import Graph
-from linkparity.grouping import Unknown, missing
+from linkparity.grouping import Unknown, missing, warn_of_one, whole_numbers
 from linkparity.sources import read_lists
 from linkparity.tables.columns import check_choices, pick_ends, pick_node_column
 from linkparity.tables.duck import Duck, readable_errors
@@ -67,12 +67,14 @@ def read_graph(own: OwnGraph) -> Graph:
     first, second = ([pair[i] for pair in rows] for i in (0, 1))
     attribute = None if told is None else " & ".join(own.sensitive)
     source = read_lists(first, second, list(told or ()), told, attribute, own.bipartite)
-    graph = Graph.from_source(source, own.unknown)
+    graph = Graph.from_source(replace(source, coded=False), own.unknown)
     if len(set(graph.group[graph.group >= 0].tolist())) < 2:
         raise ValueError(
             f"{own.nodes or own.links}: only one group has nodes; parity compares two or more, so "
             f"check column {' & '.join(own.sensitive)!r}"
         )
+    sizes = [int((graph.group == g).sum()) for g in range(len(graph.group_names))]
+    warn_of_one(graph.group_names, sizes, own.nodes or own.links, 2)
     return graph
 
 
@@ -135,7 +137,10 @@ def _nodes(duck: Duck, table: Input, own: OwnGraph) -> dict[Any, Any]:
                 f"{table.name}: row {row:,}, column {name!r}: node {each!r} is listed twice with "
                 f"two groups, {both}; keep one of them"
             )
-    return known if len(own.sensitive) > 1 else {each: value for each, (value,) in known.items()}
+    columns = [whole_numbers(list(column)) for column in zip(*known.values(), strict=True)]
+    if len(columns) == 1:
+        return dict(zip(known, columns[0], strict=True))
+    return dict(zip(known, zip(*columns, strict=True), strict=True))
 
 
 def _check_values(
@@ -181,7 +186,7 @@ def _check_known(
 def _ids(where: str, name: str, values: Sequence[Any]) -> list[Any]:
     """Ids, none of them missing; what is no whole number is text."""
     for row, each in enumerate(values, 1):
-        if missing(each):
+        if each == "" or (not isinstance(each, str) and missing(each)):
             raise ValueError(
                 f"{where}: row {row:,}, column {name!r} holds nothing, not an id; "
                 "fill it in or leave the row out"

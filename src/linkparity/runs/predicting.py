@@ -75,14 +75,20 @@ def predict_pairs(run: str, pairs: PairsFile, out: str, force: bool = False) -> 
 
 
 def predict_top(run: str, k: int, nodes: list[str] | None, out: str, force: bool = False) -> int:
-    """Write the ``k`` likeliest new partners of each node; how many rows."""
+    """Write the ``k`` likeliest new partners of each node; how many rows.
+
+    Where sources and targets are two kinds, of each source; a target that is asked for stands in
+    the column of targets, its partners in that of sources.
+    """
     pa = require("pyarrow", "predict", EXTRA)
     if k < 1:
         raise ValueError(f"top must be at least 1 partner per node, got {k}")
     shape = _checked(out, force)
     predictor = load_run(run)
-    names = _names(predictor.graph_)
-    chosen = None
+    graph = predictor.graph_
+    names = _names(graph)
+    side = _sides(graph)
+    chosen = np.flatnonzero(side == 0)
     if nodes is not None:
         number = {str(name): i for i, name in reversed(list(enumerate(names)))}
         for each in nodes:
@@ -91,10 +97,14 @@ def predict_top(run: str, k: int, nodes: list[str] | None, out: str, force: bool
                     f"--for: node {each!r} was not trained on{nearest_id(each, number)} write ids "
                     "alike; ids that hold a comma go into a file, one per line"
                 )
-        chosen = np.array([number[each] for each in nodes])
+        chosen = np.array(list(dict.fromkeys(number[each] for each in nodes)))
     best = predictor.top(k, chosen)
-    source = [names[i] for i in best.node.tolist()]
-    target = [names[i] for i in best.partner.tolist()]
+    turned = side[best.node] == 1
+    first, second = (
+        np.where(turned, best.partner, best.node),
+        np.where(turned, best.node, best.partner),
+    )
+    source, target = ([names[i] for i in end.tolist()] for end in (first, second))
     frame = pa.table({"source": source, "target": target, SCORE: 1 / (1 + np.exp(-best.logit))})
     with Workspace() as workspace, readable_errors():
         engine = DuckEngine(workspace)
@@ -133,6 +143,11 @@ def _names(graph: Graph) -> list[Any]:
     return list(graph.names if graph.names is not None else range(graph.num_nodes))
 
 
+def _sides(graph: Graph) -> np.ndarray:
+    """``(n,)`` 0 for sources, 1 for targets; 0 throughout where there is one kind."""
+    return np.zeros(graph.num_nodes) if graph.side is None else graph.side.numpy()
+
+
 def _numbers(
     engine: DuckEngine, given: Input, predictor: LinkPredictor, pairs: PairsFile
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -146,7 +161,7 @@ def _numbers(
                 f"it in the file, such as to 'old_{SCORE}', or leave it out"
             )
     ends = pick_ends(given, pairs.source, pairs.target)
-    side = np.zeros(graph.num_nodes) if graph.side is None else graph.side.numpy()
+    side = _sides(graph)
     ids = [str(name) for name in _names(graph)]
     table = pa.table({"id": ids, "number": np.arange(graph.num_nodes), "side": side})
     engine.con.con.register("known", table)

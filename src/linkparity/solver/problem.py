@@ -16,6 +16,7 @@ import numpy as np
 
 from linkparity.arrays import expit
 from linkparity.criteria.entries import Entries
+from linkparity.errors import PlainError
 from linkparity.sums import Sums
 
 MAX_STEPS = 200
@@ -23,7 +24,7 @@ MAX_STEPS = 200
 MOST_NUMBERS = 10**8
 
 
-class NotConverged(RuntimeError):
+class NotConverged(PlainError):
     """The solver stopped short of its tolerance."""
 
 

@@ -177,6 +177,8 @@ def _notes(
         notes.append(f"Fewer than {SMALL} pairs, so read with care: {told}.")
     if stats.kept:
         notes.append(f"{counted(stats.kept, 'score')} of exactly 0 or 1, which no tilt can move.")
+    if table.bare:
+        notes.append("Targets have no group, so a cell is a group of sources.")
     if every > 1:
         notes.append(f"Exposure looks at one in {every} lists, all places of each.")
     for reason, count in table.dropped.items():

@@ -1,10 +1,12 @@
 """Which column holds what, by its usual name or as told."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
-from linkparity.grouping import Unknown
+from linkparity.grouping import GraphWarning, Unknown
 from linkparity.registry import nearest
 from linkparity.tables.engine import Input
 
@@ -99,6 +101,8 @@ def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
     label = _chosen(scores, reading.label, "--label") if reading.label else None
     if label is None and "label" in columns and value != "label":
         label = "label"
+    if label is None:
+        _warn_of_label(scores, {source, target, value})
     if with_nodes:
         return Columns(source, target, value, logits, label)
     first = tuple(f"source_{name}" for name in reading.sensitive)
@@ -112,6 +116,18 @@ def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
                 "or a table of nodes with --nodes"
             )
     return Columns(source, target, value, logits, label, first, () if lone else second)
+
+
+def _warn_of_label(scores: Input, taken: set[str]) -> None:
+    """Say so when a column that is not read looks like the labels."""
+    near = get_close_matches("label", [c for c in scores.columns if c not in taken], n=1)
+    if near:
+        warnings.warn(
+            f"{scores.name}: no column 'label'; if {near[0]!r} holds the labels, say "
+            f"--label {near[0]}",
+            GraphWarning,
+            stacklevel=6,
+        )
 
 
 def pick_node_column(nodes: Input, sensitive: tuple[str, ...], node: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkparity.optional import require
 from linkparity.tables.engine import EXTRA, ROW, Engine, Input, numbered
-from linkparity.tables.files import DELIMITER, Format, Source, check_columns, read_header
+from linkparity.tables.files import DELIMITER, Format, Source, check_columns, read_header, row_of
 from linkparity.tables.workspace import Workspace
 from linkparity.words import counted
 
@@ -125,11 +125,13 @@ class DuckEngine(Engine):
         """Write the input with new columns, its rows in their order."""
         self.scans += 1
         new = f"SELECT * FROM ({self.con.compile(fair)}) ORDER BY row"
-        given = ", ".join(_output_columns(table, shape))
-        more = ", ".join(f"f.{name}" for name in names)
-        query = f"SELECT {given}, {more} FROM scores g POSITIONAL JOIN ({new}) f"
+        given = self.con.compile(table.written(shape.kind == "parquet"))
+        columns = ", ".join(
+            [f"g.{quoted(name)}" for name in table.given.columns] + [f"f.{name}" for name in names]
+        )
+        query = f"SELECT {columns} FROM ({given}) g POSITIONAL JOIN ({new}) f"
         if table.dropped:
-            query = f"SELECT {given}, {more} FROM scores g JOIN ({new}) f ON g.{ROW} = f.row"
+            query = f"SELECT {columns} FROM ({given}) g JOIN ({new}) f ON g.{ROW} = f.row"
             query += " ORDER BY f.row"
         self.run(f"COPY ({query}) TO {text(path)} ({copy_options(shape)})")
 
@@ -160,20 +162,6 @@ def copy_options(shape: Format) -> str:
     packed = "gzip" if shape.gzip else "none"
     delimiter = text(DELIMITER[shape.kind])
     return f"FORMAT csv, HEADER, DELIMITER {delimiter}, COMPRESSION {packed}, USE_TMP_FILE false"
-
-
-def _output_columns(table: "ScoreTable", shape: Format) -> Iterator[str]:
-    """The input's columns; numbers that came as text become numbers where the format has them."""
-    columns = table.columns
-    types = table.given.table.schema()
-    for name in table.given.columns:
-        spelled = f"g.{quoted(name)}"
-        if shape.kind == "parquet" and types[name].is_string():
-            if name == columns.value:
-                spelled = f"CAST({spelled} AS DOUBLE) AS {quoted(name)}"
-            if name == columns.label:
-                spelled = f"CAST(CAST({spelled} AS DOUBLE) AS TINYINT) AS {quoted(name)}"
-        yield spelled
 
 
 def text(value: str) -> str:
@@ -211,9 +199,9 @@ def readable_errors() -> Iterator[None]:
 
 
 def _unreadable(source: Source, message: str) -> str:
-    """What DuckDB says about a file, with row and fix; its lines count the header as row 1."""
+    """What DuckDB says about a file, with row and fix."""
     line = re.search(r"Error on Line: (\d+)", message)
-    where = f"{source.name}: row {int(line[1]) - 1:,}" if line else source.name
+    where = f"{source.name}: row {row_of(source, int(line[1])):,}" if line else source.name
     if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
         found = counted(int(counts[2]), "column")
         return f"{where} has {found} where the header has {counts[1]}; mend the row"

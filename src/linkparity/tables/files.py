@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from linkparity.registry import nearest
@@ -147,6 +148,19 @@ def read_header(source: Source) -> list[str]:
         )
     check_columns(source.name, names)
     return names
+
+
+def row_of(source: Source, line: int) -> int:
+    """The row of data that a line holds: neither the header nor blank lines are rows.
+
+    A line break inside quotes is no end of a line.
+    """
+    try:
+        with source.path.open(encoding="utf-8", errors="replace", newline="") as file:
+            before = islice(csv.reader(file, delimiter=DELIMITER[source.kind]), line - 1)
+            return sum(1 for record in before if record)
+    except csv.Error:
+        return line - 1
 
 
 def check_text(source: Source) -> None:

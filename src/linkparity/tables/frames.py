@@ -78,8 +78,9 @@ def returned_frame(scores: Any, table: ScoreTable, fair: Any, names: list[str]) 
         return table.engine.keep(joined.drop(ROW, "_lp_fair_row"), "fair")
     nw = require("narwhals", "project", EXTRA)
     found = fair.order_by("row").to_pyarrow()
-    frame = nw.from_native(scores)
-    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    given = nw.from_native(scores)
+    lazy = isinstance(given, nw.LazyFrame)
+    frame = given.collect() if lazy else given
     if table.dropped:
         frame = frame[found.column("row").to_numpy().tolist()]
     own = nw.get_native_namespace(frame)
@@ -87,4 +88,5 @@ def returned_frame(scores: Any, table: ScoreTable, fair: Any, names: list[str]) 
         nw.new_series(name, found.column(name).to_numpy(), nw.Float64, backend=own)
         for name in names
     ]
-    return frame.with_columns(*series).to_native()
+    frame = frame.with_columns(*series)
+    return (frame.lazy(backend=given.implementation) if lazy else frame).to_native()

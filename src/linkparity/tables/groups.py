@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkparity.grouping import UNKNOWN_NAME, number_groups
+from linkparity.grouping import UNKNOWN_NAME, number_groups, whole_numbers
 from linkparity.optional import require
 from linkparity.tables.columns import Reading, pick_node_column
 from linkparity.tables.engine import EXTRA, ROW, Engine, Input
@@ -72,25 +72,13 @@ def number_values(
         raise ValueError(
             f"{where}: column {named} is empty in every row; fill it in, or name another column"
         )
-    lists = (_plain(found.column(name).to_pylist()) for name in found.column_names)
+    lists = (whole_numbers(found.column(name).to_pylist()) for name in found.column_names)
     values = list(zip(*lists, strict=True))
     single = [value[0] for value in values] if found.num_columns == 1 else values
-    numbered = number_groups(single, "error", where)
+    numbered = number_groups(single, "error", where, coded=False)
     code = pa.array(numbered.group, pa.int32())
     mapping = engine.lookup(found.append_column("group", code))
     return Groups(numbered.names, mapping)
-
-
-def _plain(values: list[Any]) -> list[Any]:
-    """Whole numbers that came as text become numbers, so that 9 stands before 10."""
-    if values and all(isinstance(value, str) for value in values):
-        try:
-            whole = [int(value) for value in values]
-        except ValueError:
-            return values
-        if all(str(number) == value for number, value in zip(whole, values, strict=True)):
-            return whole
-    return values
 
 
 def with_group(table: Any, columns: tuple[str, ...], mapping: Any, name: str) -> Any:

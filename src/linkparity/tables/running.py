@@ -13,6 +13,7 @@ from linkparity.tables.correcting import Correction, check_names, correct, fair_
 from linkparity.tables.duck import DuckEngine, readable_errors
 from linkparity.tables.files import STREAM, format_of, open_source
 from linkparity.tables.scores import ScoreTable, classify
+from linkparity.tables.spark import SparkEngine, readable_spark_errors
 from linkparity.tables.tidy import tidied
 from linkparity.tables.tilts import read_tilts, tilts_text
 from linkparity.tables.workspace import Workspace
@@ -122,7 +123,7 @@ def read_number(target: str) -> object:
 @contextmanager
 def opened(inputs: Inputs) -> Iterator[ScoreTable]:
     """The classified score table of the files, in an engine that lasts as long as the block."""
-    with Workspace(inputs.tmp) as workspace, readable_errors():
+    with Workspace(inputs.tmp) as workspace, readable_errors(), readable_spark_errors():
         scores = open_source(inputs.scores, workspace, inputs.format)
         nodes = None if inputs.nodes is None else open_source(inputs.nodes, workspace)
         size = sum(source.path.stat().st_size for source in (scores, nodes) if source is not None)
@@ -140,8 +141,6 @@ def make_engine(name: str, workspace: Workspace, size: int) -> Any:
     if name == "duckdb":
         return DuckEngine(workspace, size)
     if name == "spark" or name.startswith(("spark://", "local", "yarn", "k8s://")):
-        from linkparity.tables.spark import SparkEngine
-
         return SparkEngine(workspace, None if name == "spark" else name)
     raise ValueError(
         f"unknown engine {name!r}; known: duckdb, spark, or a URL such as spark://host:7077"

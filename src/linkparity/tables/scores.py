@@ -9,6 +9,7 @@ from linkparity.optional import require
 from linkparity.tables.columns import Columns, Reading, pick_columns
 from linkparity.tables.engine import EXTRA, ROW, Engine, Input
 from linkparity.tables.groups import NONE, Groups, absent, number_values, read_nodes, with_group
+from linkparity.tables.sides import targets_bare
 
 #: What may be wrong with a row; the number is the order in which it is told.
 OK, NO_SOURCE, NO_TARGET, NO_SCORE, BAD_SCORE, BAD_LABEL, LOOP, TWICE = range(8)
@@ -62,6 +63,16 @@ class ScoreTable:
         """Whether there are labels."""
         return self.columns.label is not None
 
+    def written(self, numbers: bool) -> Any:
+        """The input as it is written; with ``numbers``, scores and labels as numbers, not text."""
+        given, value, label = self.given.table, self.columns.value, self.columns.label
+        found = {}
+        if numbers and given[value].type().is_string():
+            found[value] = _number(given[value])
+        if numbers and label is not None and given[label].type().is_string():
+            found[label] = _label(given[label]).cast("int8")
+        return given.mutate(**found) if found else given
+
     def keys(self, code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``(K, 2)`` groups and ``(K,)`` labels that codes stand for."""
         pair, label = np.divmod(code.astype(np.int64), LABELS)
@@ -82,7 +93,7 @@ def classify(engine: Engine, scores: Input, nodes: Input | None, reading: Readin
         joined = _from_columns(engine, base, columns, groups)
     else:
         groups = read_nodes(engine, nodes, reading)
-        bare = reading.bipartite and _targets_bare(engine, base, groups)
+        bare = reading.bipartite and targets_bare(engine, base, groups, scores.name)
         joined = _from_nodes(engine, base, groups, bare, reading.unknown == "group")
     grid = len(groups.names) + 2
     rows = engine.keep(_classified(joined, columns, grid, reading, bare), "classified")
@@ -99,7 +110,7 @@ def _base(scores: Input, columns: Columns) -> Any:
     extra = {f"s{i}": table[name] for i, name in enumerate(columns.source_groups)}
     extra |= {f"t{i}": table[name] for i, name in enumerate(columns.target_groups)}
     if columns.label is not None:
-        label = _number(table[columns.label])
+        label = _label(table[columns.label])
     return table.select(
         row=table[ROW] if scores.ordered else ibis.literal(0),
         source=table[columns.source],
@@ -114,6 +125,15 @@ def _number(column: Any) -> Any:
     if column.type().is_boolean():
         return column.cast("int8").cast("float64")
     return column.try_cast("float64") if column.type().is_string() else column.cast("float64")
+
+
+def _label(column: Any) -> Any:
+    """A label as a number; text may also say true or false, as tables with booleans do."""
+    ibis = require("ibis", "audit and project", EXTRA)
+    if not column.type().is_string():
+        return _number(column)
+    word = column.lower()
+    return ibis.cases((word == "true", 1.0), (word == "false", 0.0), else_=_number(column))
 
 
 def _from_columns(engine: Engine, base: Any, columns: Columns, groups: Groups) -> Any:
@@ -160,17 +180,6 @@ def _from_nodes(engine: Engine, base: Any, groups: Groups, bare: bool, apart: bo
     if bare:
         return joined.mutate(b=engine.number(joined.target), gb=ibis.literal(NONE, "int32"))
     return look_up(joined, "target", "b", "gb")
-
-
-def _targets_bare(engine: Engine, base: Any, groups: Groups) -> bool:
-    """Whether a bipartite table's targets are not in the node table, or only as sources."""
-    ids = groups.nodes.node.cast("string").name("node")
-    known = groups.nodes.select(node=ids)
-    sources = base.select(node=base.source.cast("string")).distinct()
-    targets = base.select(node=base.target.cast("string")).distinct()
-    found = engine.small(targets.semi_join(known, "node").count().as_table())
-    both = engine.small(targets.semi_join(sources, "node").count().as_table())
-    return bool(next(iter(found.values()))[0] == 0 or next(iter(both.values()))[0] > 0)
 
 
 def _classified(joined: Any, columns: Columns, grid: int, reading: Reading, bare: bool) -> Any:

@@ -1,7 +1,12 @@
 """Spark: the same expressions where the data outgrow one machine."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from linkparity.errors import PlainError
 from linkparity.optional import require
 from linkparity.tables.duck import DuckEngine, check_parquet, copy_options, text
 from linkparity.tables.engine import ROW, Engine, Input
@@ -36,8 +41,6 @@ class SparkEngine(Engine):
     def read(self, source: Source, name: str) -> Input:
         """A file as the table ``name``; rows are numbered in their order, with gaps."""
         functions = require("pyspark.sql.functions", "--engine spark", EXTRA)
-        errors = require("pyspark.errors", "--engine spark", EXTRA)
-        java = require("py4j.protocol", "--engine spark", EXTRA)
         path = source.path.absolute().as_uri()
         try:
             if source.kind == "parquet":
@@ -52,10 +55,12 @@ class SparkEngine(Engine):
                 )  # fmt: skip
             frame = frame.withColumn(ROW, functions.monotonically_increasing_id()).cache()
             frame.count()
-        except (errors.PySparkException, java.Py4JError) as error:
-            line = str(error).strip().split("\n")[0]
+        except Exception as error:
+            if not _of_spark(error):
+                raise
             raise ValueError(
-                f"{source.name}: Spark cannot read it ({line}); --engine duckdb names the row"
+                f"{source.name}: Spark cannot read it ({_cause(str(error))}); mend the file "
+                "(--engine duckdb names the row)"
             ) from None
         frame.createOrReplaceTempView(name)
         return Input(source.name, self.con.table(name))
@@ -95,7 +100,7 @@ class SparkEngine(Engine):
     ) -> None:
         """Spark writes parts; DuckDB puts them into one file, in order."""
         self.scans += 1
-        given = table.given.table
+        given = table.written(shape.kind == "parquet")
         fair = fair.rename(_lp_fair_row="row")
         joined = given.inner_join(fair, given[ROW] == fair["_lp_fair_row"])
         place = self.workspace.path / "parts"
@@ -117,7 +122,9 @@ class SparkEngine(Engine):
 def _session(master: str | None) -> Any:
     sql = require("pyspark.sql", "--engine spark", EXTRA)
     builder = sql.SparkSession.builder.appName("linkparity").master(master or "local[*]")
+    quiet = Path(__file__).with_name("spark-log4j2.properties").as_uri()
     for key, value in (
+        ("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={quiet}"),
         ("spark.ui.enabled", "false"),
         ("spark.ui.showConsoleProgress", "false"),
         ("spark.sql.shuffle.partitions", "8" if master is None else "200"),
@@ -125,9 +132,43 @@ def _session(master: str | None) -> Any:
         ("spark.sql.session.timeZone", "UTC"),
     ):
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    try:
+        return builder.getOrCreate()
+    except Exception as error:
+        if not _of_spark(error):
+            raise
+        what = "no Spark session here" if master is None else f"no Spark session at {master}"
+        raise PlainError(
+            f"--engine: {what} ({_cause(str(error))}); check that Java 17 is installed"
+            + ("" if master is None else ", that the master runs and its URL is right")
+        ) from None
+
+
+@contextmanager
+def readable_spark_errors() -> Iterator[None]:
+    """Errors of Spark on the way, such as a lost worker, in one sentence."""
+    try:
+        yield
+    except Exception as error:
+        if not _of_spark(error):
+            raise
+        raise PlainError(
+            f"--engine: Spark gave up ({_cause(str(error))}); nothing was written; look into "
+            "Spark's own logs, or use --engine duckdb"
+        ) from None
+
+
+def _of_spark(error: Exception) -> bool:
+    return type(error).__module__.split(".")[0] in ("pyspark", "py4j")
+
+
+def _cause(message: str) -> str:
+    """What a long message of Spark comes down to."""
+    found = re.search(r"Malformed CSV record: .*?(?= SQLSTATE|\n)", message)
+    if found:
+        return found[0]
+    lines = message.strip().split("\n")
+    return lines[1].removeprefix(": ") if lines[0].startswith("An error occurred") else lines[0]
 
 
 def _ticked(column: str) -> str:

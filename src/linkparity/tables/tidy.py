@@ -1,12 +1,11 @@
 """What is wrong or untidy in a classified table: one sentence with row, column and fix."""
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from linkparity.grouping import GraphWarning
+from linkparity.grouping import warn_of_one
 from linkparity.optional import require
 from linkparity.tables.engine import EXTRA, ROW
 from linkparity.tables.groups import NONE, unknown_named
@@ -192,9 +191,7 @@ def _with_sizes(table: ScoreTable) -> ScoreTable:
             f"{table.given.name}: {which}, has scores; parity compares two or more, "
             f"so check column {table.reading.attribute!r}"
         )
-    for group in np.flatnonzero(sizes == 1):
-        text = f"group {names[group]!r} has a single node; its numbers describe one individual"
-        warnings.warn(f"{table.given.name}: {text}", GraphWarning, stacklevel=5)
+    warn_of_one(names, sizes.tolist(), table.given.name, 5)
     return replace(table, names=names, sizes=tuple(sizes.tolist()))
 
 

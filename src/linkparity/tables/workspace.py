@@ -37,7 +37,7 @@ class Workspace:
         if self._made is None:
             fresh = Path(tempfile.mkdtemp(prefix=f"new-{PREFIX}", dir=self.base))
             self._lock = (fresh / "lock").open("wb")
-            _try_lock(self._lock)
+            try_lock(self._lock.fileno())
             self._made = fresh.rename(self.base / fresh.name.removeprefix("new-"))
         return self._made
 
@@ -77,11 +77,11 @@ def _is_stale(place: Path) -> bool:
     except FileNotFoundError:
         return time.time() - place.stat().st_mtime > GRACE
     with lock:
-        return _try_lock(lock)
+        return try_lock(lock.fileno())
 
 
-def _try_lock(file: IO[bytes]) -> bool:
-    """Whether the lock was free; it is held until the file is closed."""
+def try_lock(file: int) -> bool:
+    """Whether the lock of an open file was free; it is held until the file is closed."""
     try:
         import fcntl
     except ImportError:  # no such locks on Windows, where an open file cannot be removed either

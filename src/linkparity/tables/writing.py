@@ -1,6 +1,7 @@
 """Files that are either whole or not there."""
 
 import errno
+import glob
 import os
 import shutil
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from linkparity.tables.files import STREAM
+from linkparity.tables.workspace import Workspace, try_lock
 
 
 def check_output(name: str, force: bool, inputs: Iterable[str | None] = ()) -> None:
@@ -36,8 +38,8 @@ def whole_file(name: str, force: bool = False, spool: Path | None = None) -> Ite
     elsewhere it has a temporary one. ``-`` is copied to stdout.
     """
     if name == STREAM:
-        with tempfile.TemporaryDirectory(dir=spool) as place:
-            path = Path(place) / "out"
+        with Workspace(spool) as workspace:
+            path = workspace.path / "out"
             yield str(path)
             with path.open("rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
@@ -45,12 +47,14 @@ def whole_file(name: str, force: bool = False, spool: Path | None = None) -> Ite
         return
     check_output(name, force)
     target = Path(name).absolute()
+    _remove_stale(target)
     unnamed = _unnamed(target.parent)
     if unnamed is None:
         with _renamed(target, force) as path, _by_name(str(path), name):
             yield str(path)
         return
     try:
+        try_lock(unnamed)
         with _by_name(f"/proc/self/fd/{unnamed}", name):
             yield f"/proc/self/fd/{unnamed}"
             os.fsync(unnamed)
@@ -115,9 +119,9 @@ def _link(fd: int, target: Path, force: bool) -> None:
 @contextmanager
 def _renamed(target: Path, force: bool) -> Iterator[Path]:
     number, spare = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-    os.close(number)
     path = Path(spare)
     try:
+        try_lock(number)
         yield path
         check_output(str(target), force)
         path.chmod(0o666 & ~_umask())
@@ -125,6 +129,15 @@ def _renamed(target: Path, force: bool) -> Iterator[Path]:
     finally:
         with suppress(FileNotFoundError):
             path.unlink()
+        os.close(number)
+
+
+def _remove_stale(target: Path) -> None:
+    """Remove what a killed process left of the same output; a live one holds a lock on its own."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        with suppress(OSError), left.open("rb+") as file:
+            if try_lock(file.fileno()):
+                left.unlink()
 
 
 def _umask() -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from linkparity.criteria import Criterion
+from linkparity.errors import PlainError
 from linkparity.graph import Graph
 from linkparity.models import LinkModel, MaxEnt
 from linkparity.solver import NotConverged
@@ -27,7 +28,7 @@ from linkparity.training.solving import solve_maxent
 from linkparity.training.team import Team
 
 
-class Diverged(RuntimeError):
+class Diverged(PlainError):
     """Training met a loss that is no number, or pairs that no tilts bring to parity."""
 
 

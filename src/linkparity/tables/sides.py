@@ -1,0 +1,48 @@
+"""Which side of a bipartite score table the node table describes."""
+
+import warnings
+from typing import Any
+
+from linkparity.grouping import GraphWarning
+from linkparity.tables.engine import Engine
+from linkparity.tables.groups import Groups
+from linkparity.words import counted
+
+#: Ids that a warning shows.
+SHOWN = 3
+
+
+def targets_bare(engine: Engine, base: Any, groups: Groups, where: str) -> bool:
+    """Whether targets have no group: none is in the node table, or its ids are those of sources.
+
+    Users and movies are often numbered from 1 each: an id that is a source and a target then says
+    that the node table is about sources. If that leaves targets without their groups, a warning
+    says so, since a single stray row has the same effect.
+    """
+    known = groups.nodes.select(node=groups.nodes.node.cast("string"))
+    sources = base.select(node=base.source.cast("string")).distinct()
+    targets = base.select(node=base.target.cast("string")).distinct()
+    described = targets.semi_join(known, "node")
+    if not _count(engine, described):
+        return True
+    both = targets.semi_join(sources, "node")
+    if not (count := _count(engine, both)):
+        return False
+    if lost := _count(engine, described.anti_join(sources, "node")):
+        shown = both.order_by("node").limit(SHOWN).to_pyarrow()["node"].to_pylist()
+        some = ", ".join(map(repr, shown)) + (" …" if count > SHOWN else "")
+        stand = "stands" if count == 1 else "stand"
+        assert groups.source is not None
+        warnings.warn(
+            f"{where}: {counted(count, 'id')} {stand} for a source and for a target ({some}), so "
+            f"{groups.source.name} is read as describing sources alone, and the groups of "
+            f"{counted(lost, 'target')} in it are not used; write ids of the two sides "
+            "differently, or mend the stray rows",
+            GraphWarning,
+            stacklevel=5,
+        )
+    return True
+
+
+def _count(engine: Engine, table: Any) -> int:
+    return int(engine.small(table.aggregate(n=table.count()))["n"][0])
