@@ -138,6 +138,15 @@ def test_equalized_odds_with_one_label_frozen():
     assert (fair.fair_score[scores.label == 0] == 0).all()
 
 
+def test_equalized_odds_without_a_label():
+    scores, people = frozen("mixed")
+    scores["label"] = 1
+    fair = lp.project(scores, "kind", people, criterion="equalized-odds", target="free")
+    assert lp.audit(fair, "kind", people, score="fair_score", confidence=None).eo <= 1e-9
+    with pytest.raises(lp.Infeasible, match=r"green – green, label 1: .* out of reach"):
+        lp.project(scores, "kind", people, criterion="equalized-odds")
+
+
 def test_logits_beyond_double_precision_are_kept_as_they_are():
     scores, people, _ = make_scores()
     scores = scores.drop(columns="score")

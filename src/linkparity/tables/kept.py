@@ -149,5 +149,6 @@ def _wanted(
     base = exact(np.zeros(len(cells.mass)))
     hit = layout.entries.hit_miss(base.yes, base.no)[0]
     size = len(layout.blocks)
-    parts = np.bincount(layout.block, hit, size) / np.bincount(layout.block, weight, size)
+    total = np.bincount(layout.block, weight, size)
+    parts = np.bincount(layout.block, hit, size) / np.where(total > 0, total, 1.0)
     return dict(zip(layout.blocks, parts.tolist(), strict=True))
