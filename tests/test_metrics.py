@@ -21,7 +21,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 import linkparity as lp
 from linkparity.criteria import Custom
 from linkparity.metrics import METRICS, VIEWS, CellSums, ScoredPairs, gap
-from linkparity.metrics.views import view_cells
+from linkparity.metrics.views import group_pairs, view_cells
 
 EXAMPLES = settings(deadline=None, max_examples=40)
 
@@ -513,3 +513,23 @@ def test_every_metric_answers_an_empty_problem_with_a_reason(projection):
         assert math.isnan(found.value), name
         assert found.reason, name
         assert found.count == 0
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 5), st.integers(-1, 5)), max_size=30),
+    st.sampled_from([1, 1000, 10**8]),
+)
+def test_group_pairs_are_numbered_like_a_sorted_set(pairs, scale):
+    """Small numbers are looked up, large ones sorted: the answer is the same."""
+    scaled = [tuple(g * scale if g >= 0 else g for g in pair) for pair in pairs]
+    key, code = group_pairs(np.array(scaled, dtype=np.int64).reshape(-1, 2))
+
+    def ordered(pair):
+        low, high = sorted(pair)
+        return (low, high) if low >= 0 else (high, -1)
+
+    known = [ordered(pair) for pair in scaled if max(pair) >= 0]
+    distinct = sorted(set(known), key=lambda pair: (pair[1] < 0, pair))
+    assert [tuple(row) for row in key.tolist()] == distinct
+    assert [distinct[c] for c in code.tolist() if c >= 0] == known
+    assert [c < 0 for c in code.tolist()] == [max(pair) < 0 for pair in scaled]
