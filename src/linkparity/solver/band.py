@@ -14,9 +14,13 @@ from functools import cache
 
 import numpy as np
 
-from linkparity.solver.problem import Problem, Solution
+from linkparity.solver.problem import Problem, Solution, shift_logit
 from linkparity.solver.roots import solve_roots
 from linkparity.sums import Sums, SumSource
+
+#: First step from a target that is nearly right, on the logit scale; each next one is longer.
+NEAR = 1e-6
+GROWTH = 30.0
 
 
 def solve_band(
@@ -25,10 +29,8 @@ def solve_band(
     """As :func:`linkparity.solver.solve`: the best target of each block, then its tilts."""
     now = problem.logits(base)
     low, high = _range(problem, now)
-    goal = np.empty(len(now))
-    for block in np.unique(problem.block):
-        mine = problem.block == block
-        goal[mine] = np.clip(np.median(now[mine]), low[mine][0], high[mine][0])
+    warm = bool(start.any())
+    goal = np.clip(_guess(problem, sums(start) if warm else base, start), low, high)
     best = Solution(start, np.zeros(len(goal)), 0, goal)
     steps = 0
 
@@ -40,9 +42,27 @@ def solve_band(
 
     for block in np.unique(problem.block):
         mine = problem.block == block
+        first, last = float(low[mine][0]), float(high[mine][0])
         pull = _pull(solve_at, problem, mine, goal)
-        goal = np.where(mine, _root(pull, float(low[mine][0]), float(high[mine][0])), goal)
+        root = _root(pull, float(goal[mine][0]), first, last, NEAR if warm else (last - first) / 4)
+        goal = np.where(mine, root, goal)
     return replace(solve_at(goal), steps=steps)
+
+
+def _guess(problem: Problem, now: Sums, start: np.ndarray) -> np.ndarray:
+    """``(C,)`` logits of targets to begin with, the same in a block.
+
+    Where tilts move a mean, that mean has come within the slack of the target; else the median.
+    """
+    mean = problem.logits(now)
+    pushed = np.sign(problem.entries.times(start))
+    aim = shift_logit(mean, problem.slack * pushed)
+    guess = np.empty(len(mean))
+    for block in np.unique(problem.block):
+        mine = problem.block == block
+        moved = mine & (pushed != 0) & np.isfinite(aim)
+        guess[mine] = np.median(aim[moved]) if moved.any() else np.median(mean[mine])
+    return guess
 
 
 def _range(problem: Problem, now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -75,11 +95,20 @@ def _pull(
     return pull
 
 
-def _root(pull: Callable[[float], float], low: float, high: float) -> float:
+def _root(
+    pull: Callable[[float], float], guess: float, low: float, high: float, step: float
+) -> float:
+    """Where an increasing function is 0, sought in growing steps from a guess; else an end."""
     from scipy.optimize import brentq
 
-    if low == high or pull(low) >= 0:
-        return low
-    if pull(high) <= 0:
-        return high
-    return float(brentq(pull, low, high, xtol=1e-10))
+    here = pull(guess)
+    while here:
+        last, end = guess, low if here > 0 else high
+        if last == end:
+            break
+        guess = max(low, last - step) if here > 0 else min(high, last + step)
+        step *= GROWTH
+        there = pull(guess)
+        if there * here <= 0:
+            return float(brentq(pull, *sorted((last, guess)), xtol=1e-10))
+    return guess
