@@ -120,11 +120,11 @@ def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
 
 def _warn_of_label(scores: Input, taken: set[str]) -> None:
     """Say so when a column that is not read looks like the labels."""
-    near = get_close_matches("label", [c for c in scores.columns if c not in taken], n=1)
-    if near:
+    other = {name.lower(): name for name in scores.columns if name not in taken}
+    if near := get_close_matches("label", other, n=1, cutoff=0.75):
+        name = other[near[0]]
         warnings.warn(
-            f"{scores.name}: no column 'label'; if {near[0]!r} holds the labels, say "
-            f"--label {near[0]}",
+            f"{scores.name}: no column 'label'; if {name!r} holds the labels, say --label {name}",
             GraphWarning,
             stacklevel=6,
         )
