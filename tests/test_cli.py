@@ -133,11 +133,13 @@ def test_a_missing_extra_is_one_line_with_the_pip_command(run, monkeypatch):
     assert err == 'Error: datasets needs no_such_module: pip install "linkparity[tables]"\n'
 
 
-def test_a_bug_keeps_its_traceback(monkeypatch):
+def test_a_bug_keeps_its_traceback(monkeypatch, capsys):
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     monkeypatch.setattr(datasets, "on_disk", broken(ZeroDivisionError()))
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(SystemExit) as stop:
         cli.main(["datasets"])
+    assert stop.value.code == 70  # neither a failed gate nor bad input
+    assert "ZeroDivisionError" in capsys.readouterr().err
     assert one_line(ModuleNotFoundError("No module named 'torch'")) is None
 
 

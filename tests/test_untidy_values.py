@@ -13,7 +13,6 @@ import pytest
 import linkparity as lp
 from table_cases import exit_code, make_scores, read, write
 
-pl = pytest.importorskip("polars")
 GROUPS = {"red": -1, "green": 9, "blue": 10}
 
 
@@ -155,14 +154,6 @@ def test_the_best_of_a_bipartite_run_are_targets_of_sources(two_kinds, capfd):
     assert (best.target[:-2] == "job 1").all() or (best.target[:2] == "job 1").all()
     assert best.source.str.startswith("p").all()
     assert not best.duplicated(["source", "target"]).any()
-
-
-def test_a_lazy_frame_comes_back_lazy(two_kinds):
-    scores, people = two_kinds
-    lazy = lp.project(pl.from_pandas(scores).lazy(), "kind", people, bipartite=True)
-    assert isinstance(lazy, pl.LazyFrame)
-    eager = lp.project(scores, "kind", people, bipartite=True)
-    assert np.allclose(lazy.collect()["fair_score"], eager.fair_score)
 
 
 WHILE_LOADING = """

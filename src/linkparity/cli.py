@@ -3,6 +3,7 @@
 import atexit
 import gc
 import sys
+import traceback
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +27,8 @@ app = typer.Typer(
 
 #: What typer makes of Ctrl-C.
 INTERRUPTED = 130
+#: Neither a failed gate nor bad input.
+BUG = 70
 
 Data = Annotated[
     Path | None,
@@ -99,7 +102,9 @@ def main(args: list[str] | None = None) -> None:
     except Exception as error:
         message = one_line(error)
         if message is None:
-            raise
+            traceback.print_exc()
+            say("Error: this is a fault of linkparity, not of the input; please report it")
+            sys.exit(BUG)
         say(f"Error: {message}")
         sys.exit(2)
     if code == INTERRUPTED:

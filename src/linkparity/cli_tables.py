@@ -141,10 +141,6 @@ def project(
         raise ValueError("project: --json and an output named - both want stdout; give it a file")
     if save_tilts is not None and Path(save_tilts).resolve() == Path(out).resolve():
         raise ValueError(f"{out}: named by --out and by --save-tilts; give each a file of its own")
-    if apply is not None and (target != "model" or tolerance):
-        raise ValueError(
-            "project: --apply uses saved tilts as they are; leave out --target and --tolerance"
-        )
     began = time.perf_counter()
     inputs = _inputs(
         scores, nodes, sensitive, source, target_column, score, logit, label, node, unknown,

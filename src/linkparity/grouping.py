@@ -177,7 +177,7 @@ def whole_numbers(values: list[object]) -> list[object]:
     found = [None if missing(value) else value for value in values]
     try:
         plain = [value if value is None else int(value) for value in found]  # type: ignore[call-overload]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return values
     alike = all(str(a) == b for a, b in zip(plain, found, strict=True) if b is not None)
     return list(plain) if alike else values

@@ -11,7 +11,7 @@ from linkparity.graph import Graph
 from linkparity.optional import require
 from linkparity.prediction import LinkPredictor
 from linkparity.tables.columns import check_choices, pick_ends
-from linkparity.tables.duck import DuckEngine, copy_options, quoted, readable_errors, text
+from linkparity.tables.duck import DuckEngine, copy_options, quoted, readable_errors, size_of, text
 from linkparity.tables.engine import EXTRA, ROW, Input
 from linkparity.tables.files import STREAM, Format, format_of, open_source
 from linkparity.tables.workspace import Workspace
@@ -62,7 +62,7 @@ def predict_pairs(run: str, pairs: PairsFile, out: str, force: bool = False) -> 
     predictor = load_run(run)
     with Workspace() as workspace, readable_errors():
         source = open_source(pairs.name, workspace)
-        engine = DuckEngine(workspace, source.path.stat().st_size)
+        engine = DuckEngine(workspace, size_of(source))
         try:
             given = engine.read(source, "pairs")
             rows, index = _numbers(engine, given, predictor, pairs)

@@ -33,6 +33,7 @@ class Audit(Measured):
     Attributes:
         name: of the table, for messages.
         attribute: what the groups are groups of.
+        directed: whether (a, b) and (b, a) are two pairs.
         views: ``dp`` and ``eo`` in each view, as estimates.
         top: places per list that the exposure is about.
         exposure: who fills the first k places, per group.
@@ -45,6 +46,7 @@ class Audit(Measured):
 
     name: str
     attribute: str
+    directed: bool
     views: dict[str, dict[str, Estimate]]
     top: int
     exposure: tuple[GroupExposure, ...]
@@ -122,6 +124,7 @@ def audit_scores(
         criterion=criterion,
         name=table.given.name,
         attribute=table.reading.attribute,
+        directed=table.reading.directed,
         views=views,
         top=top,
         exposure=parts,

@@ -87,6 +87,13 @@ class Columns:
     source_groups: tuple[str, ...] = ()
     target_groups: tuple[str, ...] = ()
 
+    @property
+    def used(self) -> set[str]:
+        """The names of all these columns."""
+        label = () if self.label is None else (self.label,)
+        ends = (self.source, self.target, self.value)
+        return {*ends, *label, *self.source_groups, *self.target_groups}
+
 
 def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
     """Find the columns of a score table, or say which is missing and what is near."""

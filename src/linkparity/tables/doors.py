@@ -118,14 +118,15 @@ def project(
     """
     from linkparity.tables.columns import Reading, listed
     from linkparity.tables.correcting import check_names, correct, fair_rows
-    from linkparity.tables.frames import opened_frames, returned_frame
-    from linkparity.tables.tilts import read_tilts, tilts_text
+    from linkparity.tables.frames import eager, opened_frames, returned_frame
+    from linkparity.tables.tilts import saved_tilts, tilts_text
 
     reading = Reading(
         listed(sensitive), source, target_column, score, logit, label, node, unknown, duplicates,
         self_loops, directed, bipartite,
     )  # fmt: skip
-    saved = None if apply is None else read_tilts(Path(apply))
+    scores = eager(scores, "scores")
+    saved = None if apply is None else saved_tilts(apply, criterion, target, tolerance)
     with opened_frames(scores, nodes, reading, number=True) as table:
         check_names(table, explain)
         tilted, stats = correct(table, criterion, target, tolerance, saved, str(apply))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Files above this many bytes get a database on disk; smaller ones stay in memory.
 IN_MEMORY = 64 << 20
+#: A row of a classified table.
+ROW_BYTES = 48
 #: What DuckDB may use; the process around it needs a few hundred megabytes more.
 MEMORY = "800MB"
 
@@ -102,11 +104,17 @@ class DuckEngine(Engine):
         """A file as the table ``name``; CSV is read once, Parquet stays where it is."""
         return Input(self.duck.read(source, name).name, self.con.table(name))
 
-    def take(self, frame: Any, name: str) -> Input:
-        """An Arrow table in memory."""
-        table = f"frame_{name}"
-        self.con.con.register(table, numbered(frame, name))
-        return Input(name, self.con.table(table))
+    def take(self, frame: Any, name: str) -> Any:
+        """An Arrow table in memory as a numbered table."""
+        self.con.con.register(f"frame_{name}", numbered(frame, name))
+        return self.con.table(f"frame_{name}")
+
+    def stream(self, batches: Any, name: str) -> Any:
+        """Batches of Arrow, one after the other, as a numbered table."""
+        self.con.con.register(f"stream_{name}", batches)
+        self.run(f"CREATE TABLE kept_{name} AS SELECT * FROM stream_{name}")
+        self.run(f"CREATE VIEW frame_{name} AS SELECT rowid AS {ROW}, * FROM kept_{name}")
+        return self.con.table(f"frame_{name}")
 
     def keep(self, expression: Any, name: str) -> Any:
         """Work the expression out once and keep the result as a table."""
@@ -153,6 +161,19 @@ def check_parquet(source: Source) -> None:
         raise ValueError(
             f"{source.name}: the name of column 'file_row_number' is taken; rename the column"
         )
+
+
+def size_of(source: Source) -> int:
+    """Bytes that a file's rows take when they are worked on; Parquet may pack them into few."""
+    packed = source.path.stat().st_size
+    if source.kind != "parquet":
+        return packed
+    parquet = require("pyarrow.parquet", source.name, EXTRA)
+    pa = require("pyarrow", source.name, EXTRA)
+    try:
+        return max(packed, ROW_BYTES * int(parquet.read_metadata(source.path).num_rows))
+    except (pa.ArrowException, OSError):
+        return packed  # whoever reads it says what is wrong with it
 
 
 def copy_options(shape: Format) -> str:

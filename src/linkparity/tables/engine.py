@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkparity.optional import require
-from linkparity.tables.files import OURS, Format, check_columns
+from linkparity.tables.files import OURS, Format
 
 if TYPE_CHECKING:
     from linkparity.tables.scores import ScoreTable
@@ -28,15 +28,19 @@ class Input:
         name: for messages.
         table: an Ibis table; a relation where DuckDB is used without Ibis.
         ordered: whether it has :data:`ROW`.
+        names: the columns as given, where the table holds only those that are needed.
     """
 
     name: str
     table: Any
     ordered: bool = True
+    names: tuple[str, ...] | None = None
 
     @property
     def columns(self) -> list[str]:
         """The columns as given."""
+        if self.names is not None:
+            return list(self.names)
         return [name for name in self.table.columns if name != ROW]
 
 
@@ -50,11 +54,12 @@ class Engine:
     def __init__(self, con: Any) -> None:
         self.con = con
         self.scans = 0
+        self._taken: list[str] = []
 
-    def take(self, frame: Any, name: str) -> Input:
-        """An Arrow table in memory."""
-        ibis = require("ibis", name, EXTRA)
-        return Input(name, ibis.memtable(numbered(frame, name)))
+    def take(self, frame: Any, name: str) -> Any:
+        """An Arrow table in memory as a numbered table of this backend."""
+        self._taken.append(require("ibis", name, EXTRA).util.gen_name("linkparity"))
+        return self.con.create_table(self._taken[-1], numbered(frame, name), temp=True)
 
     def keep(self, expression: Any, name: str) -> Any:
         """Work the expression out once and keep the result as a table."""
@@ -95,10 +100,11 @@ class Engine:
 
     def close(self) -> None:
         """Let go of what is kept."""
+        for name in self._taken:
+            self.con.drop_table(name, force=True)
 
 
 def numbered(frame: Any, name: str) -> Any:
     """An Arrow table with the number of each row."""
-    check_columns(name, frame.column_names)
     pa = require("pyarrow", "audit and project", EXTRA)
     return frame.append_column(ROW, pa.array(np.arange(frame.num_rows)))

@@ -48,7 +48,7 @@ def exposure(table: ScoreTable, k: int, rows: int) -> tuple[tuple[GroupExposure,
     sources. Of very long tables every m-th list is looked at, and m is told.
     """
     lists = _lists(table)
-    every = _next_prime(rows * (1 if table.bare or table.reading.ordered else 2) // MOST)
+    every = _next_prime(-(-rows * (1 if table.bare or table.reading.ordered else 2) // MOST))
     if every > 1:
         lists = table.engine.keep(lists.filter(lists.owner % every == 0), "lists")
     names = table.names

@@ -45,14 +45,42 @@ def missing(column: Any) -> Any:
     return column.isnull()
 
 
+def alike(*columns: Any) -> tuple[Any, ...]:
+    """Columns that can be compared: as they are where their types are one, else as text.
+
+    A whole number that is stored as a float, as pandas does beside empty cells, reads as a whole
+    number.
+    """
+    ibis = require("ibis", "audit and project", EXTRA)
+    if len({column.type().copy(nullable=True) for column in columns}) == 1:
+        return columns
+
+    def text(column: Any) -> Any:
+        if not column.type().is_floating():
+            return column.cast("string")
+        whole = (column == column.floor()) & (column.abs() < 2.0**53)
+        return ibis.ifelse(whole, column.try_cast("int64").cast("string"), column.cast("string"))
+
+    return tuple(text(column) for column in columns)
+
+
 def number_values(
-    engine: Engine, ends: Sequence[tuple[Any, tuple[str, ...]]], where: str
+    engine: Engine,
+    ends: Sequence[tuple[Any, tuple[str, ...]]],
+    where: str,
+    names: tuple[str, ...],
 ) -> Groups:
-    """Number the distinct values of columns that stand in one or two places."""
+    """Number the distinct values of columns that stand in one or two places, ``names`` in all."""
     ibis = require("ibis", where, EXTRA)
     pa = require("pyarrow", where, EXTRA)
     parts = []
     for table, columns in ends:
+        for name, column in zip(names, columns, strict=True):
+            if table[column].type().is_nested():
+                raise ValueError(
+                    f"{where}: column {name!r} holds lists or records, which are no groups; "
+                    "name a column of single values"
+                )
         part = table.select(**{f"v{i}": table[name] for i, name in enumerate(columns)}).distinct()
         for name in part.columns:
             part = part.filter(~missing(part[name]))
@@ -60,7 +88,7 @@ def number_values(
     both = parts[0] if len(parts) == 1 else ibis.union(*parts, distinct=True)
     engine.scans += 1
     found = both.limit(MOST + 1).to_pyarrow()
-    named = ", ".join(repr(name) for name in ends[0][1])
+    named = ", ".join(map(repr, names))
     if found.num_rows > MOST:
         raise ValueError(
             f"{where}: column {named} has more than {MOST} distinct values, which are no groups; "
@@ -97,7 +125,8 @@ def read_nodes(engine: Engine, nodes: Input, reading: Reading) -> Groups:
     ibis = require("ibis", "audit and project", EXTRA)
     column = pick_node_column(nodes, reading.sensitive, reading.node)
     table = nodes.table
-    groups = number_values(engine, [(table, reading.sensitive)], nodes.name)
+    sensitive = reading.sensitive
+    groups = number_values(engine, [(table, sensitive)], nodes.name, sensitive)
     values = {f"v{i}": table[name] for i, name in enumerate(reading.sensitive)}
     row = table[ROW] if nodes.ordered else ibis.literal(0)
     plain = table.select(node=table[column], row=row, **values)
@@ -118,14 +147,16 @@ def _check_nodes(engine: Engine, kept: Any, nodes: Input, column: str, groups: G
     if not found:
         return
     first = found[0]
-    where = f"{nodes.name}: row {first['row'] + 1:,}, column {column!r}"
+    row = f"row {first['row'] + 1:,}" if nodes.ordered else "a row"
+    where = f"{nodes.name}: {row}, column {column!r}"
     if first["group"] == first["other"] or first["node"] is None:
         raise ValueError(f"{where} holds no id; fill it in or leave the row out")
     names = (*groups.names, "no value")
     both = f"{names[first['other']]!r} and {names[first['group']]!r}"
+    again = f", again in row {first['last'] + 1:,}" if nodes.ordered else ""
     raise ValueError(
-        f"{where}: node {first['node']!r} is listed twice with two groups, {both}, again in row "
-        f"{first['last'] + 1:,}; keep one of them"
+        f"{where}: node {first['node']!r} is listed twice with two groups, {both}{again}; "
+        "keep one of them"
     )
 
 

@@ -14,7 +14,7 @@ def heatmap(
 ) -> str:
     """One square per pair of groups, darker for a higher mean; ``values`` by the groups' names.
 
-    A pair without a value is hatched. Each square carries its text as a tooltip.
+    A pair without a value, row first, is hatched. Each square carries its text as a tooltip.
     """
     count = len(names)
     side = SIDE if count <= 8 else max(14, 620 // count)
@@ -47,7 +47,7 @@ def _square(
     side: int,
 ) -> str:
     pair = (names[row], names[column])
-    found = values.get(pair, values.get(pair[::-1]))
+    found = values.get(pair)
     place = f'x="{column * side}" y="{row * side}" width="{side - 2}" height="{side - 2}" rx="3"'
     if found is None or isnan(found[0]):
         tip = escape(f"{pair[0]} – {pair[1]}: no pairs")

@@ -9,6 +9,7 @@ from linkparity.tables.display import VIEW_WORDS
 from linkparity.tables.heatmap import heatmap, range_bar, share_bars, short
 from linkparity.tables.page import EXPLAINED, LIMITS, PAGE, STYLE
 from linkparity.tables.writing import write_text
+from linkparity.words import counted
 
 if TYPE_CHECKING:
     from linkparity.tables.auditing import Audit
@@ -68,10 +69,10 @@ def _card(audit: "Audit", name: str) -> str:
     told = "undefined" if isnan(value) else short(value)
     under = escape(audit.reasons[name]) if name in audit.reasons else ""
     if ends is not None and not isnan(ends[0]):
-        under = f"{audit.confidence:.0%} interval {short(ends[0])} to {short(ends[1])}"
+        under = f"{100 * (audit.confidence or 0):g} % interval {short(ends[0])} to {short(ends[1])}"
     bar = range_bar(value, ends) if name != "kl" else ""
     none = " none" if isnan(value) else ""
-    unit = "nats per pair" if name == "kl" and not isnan(value) else ""
+    unit = f"nats per pair, for {audit.criterion}" if name == "kl" and not isnan(value) else ""
     return (
         f'<article><h3><code>{name}</code>{TITLES[name]}</h3><p class="big{none}">{told}'
         f'<small>{unit}</small></p>{bar}<p class="under">{under}</p>'
@@ -85,21 +86,21 @@ def _pairs(audit: "Audit") -> str:
         return ""
     names = list(audit.groups)
 
-    def drawn(which: str, caption: str) -> str:
-        values = {
-            cell.groups: (
-                getattr(cell, which),
-                f"{short(getattr(cell, which))}, {cell.pairs:,} pairs",
-            )
-            for cell in paired
-        }
+    def drawn(which: str, unit: str, caption: str) -> str:
+        values = {}
+        for cell in paired:
+            value, count = getattr(cell, which), getattr(cell, unit)
+            told = (value, f"{short(value)}, {counted(count, unit[:-1])}")
+            values[cell.groups] = told
+            if not audit.directed:
+                values[cell.groups[::-1]] = told
         return (
             f"<figure><figcaption>{caption}</figcaption>{heatmap(names, values, caption)}</figure>"
         )
 
-    maps = drawn("mean", "Mean score over all pairs")
+    maps = drawn("mean", "pairs", "Mean score over all pairs")
     if audit.links:
-        maps += drawn("link_mean", "Mean score over true links")
+        maps += drawn("link_mean", "links", "Mean score over true links")
     return (
         "<section><h2>Who is scored with whom</h2><p>Each square is a pair of groups; darker is a "
         "higher mean score. At parity all squares of a map have one shade. The shades span the "

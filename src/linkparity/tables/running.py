@@ -10,12 +10,12 @@ from linkparity.criteria import CRITERIA
 from linkparity.tables.auditing import Audit, audit_scores
 from linkparity.tables.columns import Reading
 from linkparity.tables.correcting import Correction, check_names, correct, fair_rows, report
-from linkparity.tables.duck import DuckEngine, readable_errors
+from linkparity.tables.duck import DuckEngine, readable_errors, size_of
 from linkparity.tables.files import STREAM, format_of, open_source
 from linkparity.tables.scores import ScoreTable, classify
 from linkparity.tables.spark import SparkEngine, readable_spark_errors
 from linkparity.tables.tidy import tidied
-from linkparity.tables.tilts import read_tilts, tilts_text
+from linkparity.tables.tilts import saved_tilts, tilts_text
 from linkparity.tables.workspace import Workspace
 from linkparity.tables.writing import check_output, whole_file
 
@@ -84,17 +84,11 @@ def run_project(
     for name in (out, wish.save_tilts):
         if name is not None:
             check_output(name, force, (inputs.scores, inputs.nodes, wish.apply))
-    saved = None if wish.apply is None else read_tilts(Path(wish.apply))
-    if saved is not None and wish.criterion not in ("dp", saved.criterion):
-        raise ValueError(
-            f"{wish.apply}: holds tilts for {saved.criterion}, not for {wish.criterion}; "
-            "leave out --criterion, or fit anew without --apply"
-        )
+    asked = (wish.criterion, read_number(wish.target), wish.tolerance)
+    saved = None if wish.apply is None else saved_tilts(wish.apply, *asked)
     with opened(inputs) as table:
         check_names(table, wish.explain)
-        tilted, stats = correct(
-            table, wish.criterion, read_number(wish.target), wish.tolerance, saved, wish.apply or ""
-        )
+        tilted, stats = correct(table, *asked, saved, wish.apply or "")
         found = report(table, stats, tilted)
         fair, names = fair_rows(table, stats, tilted, wish.explain)
         spool = Path(inputs.tmp) if inputs.tmp else None
@@ -126,7 +120,7 @@ def opened(inputs: Inputs) -> Iterator[ScoreTable]:
     with Workspace(inputs.tmp) as workspace, readable_errors(), readable_spark_errors():
         scores = open_source(inputs.scores, workspace, inputs.format)
         nodes = None if inputs.nodes is None else open_source(inputs.nodes, workspace)
-        size = sum(source.path.stat().st_size for source in (scores, nodes) if source is not None)
+        size = sum(size_of(source) for source in (scores, nodes) if source is not None)
         engine = make_engine(inputs.engine, workspace, size)
         try:
             given = engine.read(scores, "scores")

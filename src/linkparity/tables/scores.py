@@ -8,7 +8,15 @@ import numpy as np
 from linkparity.optional import require
 from linkparity.tables.columns import Columns, Reading, pick_columns
 from linkparity.tables.engine import EXTRA, ROW, Engine, Input
-from linkparity.tables.groups import NONE, Groups, absent, number_values, read_nodes, with_group
+from linkparity.tables.groups import (
+    NONE,
+    Groups,
+    absent,
+    alike,
+    number_values,
+    read_nodes,
+    with_group,
+)
 from linkparity.tables.sides import targets_bare
 
 #: What may be wrong with a row; the number is the order in which it is told.
@@ -85,10 +93,9 @@ def classify(engine: Engine, scores: Input, nodes: Input | None, reading: Readin
     columns = pick_columns(scores, reading, nodes is not None)
     base = _base(scores, columns)
     if nodes is None:
-        ends = [(scores.table, columns.source_groups)]
-        if columns.target_groups:
-            ends.append((scores.table, columns.target_groups))
-        groups = number_values(engine, ends, scores.name)
+        first, second = _placed("s", columns.source_groups), _placed("t", columns.target_groups)
+        ends = [(base, first), (base, second)] if second else [(base, first)]
+        groups = number_values(engine, ends, scores.name, columns.source_groups)
         bare = not columns.target_groups
         joined = _from_columns(engine, base, columns, groups)
     else:
@@ -108,17 +115,24 @@ def _base(scores: Input, columns: Columns) -> Any:
     table = scores.table
     value, label = table[columns.value], ibis.literal(0)
     extra = {f"s{i}": table[name] for i, name in enumerate(columns.source_groups)}
-    extra |= {f"t{i}": table[name] for i, name in enumerate(columns.target_groups)}
+    for i, name in enumerate(columns.target_groups):
+        extra[f"s{i}"], extra[f"t{i}"] = alike(extra[f"s{i}"], table[name])
+    source, target = alike(table[columns.source], table[columns.target])
     if columns.label is not None:
         label = _label(table[columns.label])
     return table.select(
         row=table[ROW] if scores.ordered else ibis.literal(0),
-        source=table[columns.source],
-        target=table[columns.target],
+        source=source,
+        target=target,
         value=_number(value),
         label=label.cast("float64"),
         **extra,
     )
+
+
+def _placed(end: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """How the group columns of one end are called in the base table."""
+    return tuple(f"{end}{i}" for i in range(len(names)))
 
 
 def _number(column: Any) -> Any:
@@ -139,8 +153,7 @@ def _label(column: Any) -> Any:
 def _from_columns(engine: Engine, base: Any, columns: Columns, groups: Groups) -> Any:
     """Groups from columns of the score table; nodes are told apart by a hash of their ids."""
     ibis = require("ibis", "audit and project", EXTRA)
-    first = tuple(f"s{i}" for i in range(len(columns.source_groups)))
-    second = tuple(f"t{i}" for i in range(len(columns.target_groups)))
+    first, second = _placed("s", columns.source_groups), _placed("t", columns.target_groups)
     joined = with_group(base, first, groups.mapping, "ga")
     joined = (
         with_group(joined, second, groups.mapping, "gb")
@@ -159,9 +172,7 @@ def _from_nodes(engine: Engine, base: Any, groups: Groups, bare: bool, apart: bo
     nodes = groups.nodes
 
     def look_up(table: Any, end: str, number: str, group: str) -> Any:
-        ids, here = nodes.node, table[end]
-        if ids.type() != here.type():
-            ids, here = ids.cast("string"), here.cast("string")
+        ids, here = alike(nodes.node, table[end])
         small = nodes.select(
             **{f"{number}_id": ids, f"{number}_no": nodes.number, f"{group}_no": nodes.group}
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 from linkparity.grouping import GraphWarning
 from linkparity.tables.engine import Engine
-from linkparity.tables.groups import Groups
+from linkparity.tables.groups import Groups, alike
 from linkparity.words import counted
 
 #: Ids that a warning shows.
@@ -19,9 +19,11 @@ def targets_bare(engine: Engine, base: Any, groups: Groups, where: str) -> bool:
     that the node table is about sources. If that leaves targets without their groups, a warning
     says so, since a single stray row has the same effect.
     """
-    known = groups.nodes.select(node=groups.nodes.node.cast("string"))
-    sources = base.select(node=base.source.cast("string")).distinct()
-    targets = base.select(node=base.target.cast("string")).distinct()
+    known = groups.nodes.select(node=alike(groups.nodes.node, base.source)[0])
+    sources, targets = (
+        base.select(node=alike(end, groups.nodes.node)[0]).distinct()
+        for end in (base.source, base.target)
+    )
     described = targets.semi_join(known, "node")
     if not _count(engine, described):
         return True

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from linkparity.errors import PlainError
 from linkparity.optional import require
 from linkparity.tables.duck import DuckEngine, check_parquet, copy_options, text
-from linkparity.tables.engine import ROW, Engine, Input
+from linkparity.tables.engine import ROW, Engine, Input, numbered
 from linkparity.tables.files import DELIMITER, Format, Source, check_text, read_header
 from linkparity.tables.workspace import Workspace
 
@@ -81,6 +81,10 @@ class SparkEngine(Engine):
             """Of Spark."""
 
         return xxhash64(ids.cast("string"))
+
+    def take(self, frame: Any, name: str) -> Any:
+        """An Arrow table in memory as a numbered table of this session."""
+        return self.lookup(numbered(frame, name))
 
     def lookup(self, data: Any) -> Any:
         """A few numbers in an Arrow table, to be joined."""

@@ -114,12 +114,9 @@ def _statistics(table: ScoreTable, found: dict[str, Any], fine: int) -> Statisti
 
 def pair_keys(stats: Statistics) -> tuple[np.ndarray, np.ndarray]:
     """``(G, 2)`` distinct group pairs in reading order, and ``(K,)`` which one each K is."""
-    lone = stats.key[:, 1] < 0
-    order = np.lexsort((stats.key[:, 1], stats.key[:, 0], lone))
-    _, first = np.unique(stats.key[order], axis=0, return_index=True)
-    pairs = stats.key[order][np.sort(first)]
-    same = (stats.key[:, None, :] == pairs[None, :, :]).all(axis=2)
-    return pairs, same.argmax(axis=1)
+    keys = np.column_stack([stats.key[:, 1] < 0, stats.key])
+    pairs, of = np.unique(keys, axis=0, return_inverse=True)
+    return pairs[:, 1:], of.reshape(-1)
 
 
 def five_sums(stats: Statistics, mean: np.ndarray, labelled: bool) -> np.ndarray:

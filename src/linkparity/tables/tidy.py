@@ -25,7 +25,7 @@ from linkparity.words import LOOKED_AT, counted, nearest_id
 def tidied(table: ScoreTable) -> ScoreTable:
     """The table with its rows checked, and untidy ones dropped where the reading says so."""
     rows, engine = table.rows, table.engine
-    lost = rows.ga == NONE if table.bare else (rows.ga == NONE) | (rows.gb == NONE)
+    lost = _lost(table)
     told = rows.select(issue=rows.issue, lost=lost, row=rows.row)
     kinds = told.group_by("issue", "lost").aggregate(count=told.count(), first=told.row.min())
     found = engine.small(kinds)
@@ -53,6 +53,12 @@ def tidied(table: ScoreTable) -> ScoreTable:
     return _with_sizes(_once(table))
 
 
+def _lost(table: ScoreTable) -> Any:
+    """Whether a row has a node without a group."""
+    rows = table.rows
+    return rows.ga == NONE if table.bare else (rows.ga == NONE) | (rows.gb == NONE)
+
+
 def _check_issues(table: ScoreTable, issue: np.ndarray, first: np.ndarray) -> None:
     """Raise for the first thing that no option resolves."""
     columns = table.columns
@@ -66,7 +72,8 @@ def _check_issues(table: ScoreTable, issue: np.ndarray, first: np.ndarray) -> No
         if (issue == kind).any():
             row = int(first[issue == kind].min())
             place, cells = _place(table, row, column)
-            raise ValueError(f"{place} holds {_shown(cells.get(column))}, not {wanted}")
+            held = _shown(cells[column]) if cells else "something"
+            raise ValueError(f"{place} holds {held}, not {wanted}")
 
 
 def _score_fix(logits: bool) -> str:
@@ -90,15 +97,17 @@ def _shown(value: Any) -> str:
 
 def _loop(table: ScoreTable, row: int, count: int) -> str:
     place, cells = _place(table, row, table.columns.target)
-    node = cells.get(table.columns.target)
+    node = f"node {cells[table.columns.target]!r}" if cells else "a node"
     return (
-        f"{place} joins node {node!r} with itself ({counted(count, 'such row')}); leave them out "
+        f"{place} joins {node} with itself ({counted(count, 'such row')}); leave them out "
         "with --self-loops drop, or say --bipartite if sources and targets are two kinds of nodes"
     )
 
 
 def _unknown(table: ScoreTable, row: int, count: int) -> str:
-    found = table.rows.filter(table.rows.row == row).limit(1).to_pyarrow().to_pylist()[0]
+    rows = table.rows
+    mine = rows.filter((rows.row == row) & (rows.issue == OK) & _lost(table))
+    found = mine.limit(1).to_pyarrow().to_pylist()[0]
     first = found["ga"] == NONE
     column = table.columns.source if first else table.columns.target
     place, cells = _place(table, row, column)
@@ -111,10 +120,11 @@ def _unknown(table: ScoreTable, row: int, count: int) -> str:
     elif nodes is not None:
         why = f"is not in {nodes.name}"
         ids = table.groups.nodes.select("node").limit(LOOKED_AT).to_pyarrow()["node"].to_pylist()
-        hint = f"{nearest_id(node, ids)} write ids alike,"
+        hint = f"{nearest_id(node, ids) if cells else ';'} write ids alike,"
         if not first and not (table.rows.b != NONE).any().to_pyarrow().as_py():
             fix += ", or say --bipartite if targets have no groups"
-    return f"{place}: node {node!r} {why} ({counted(count, 'such row')}){hint} or use {fix}"
+    named = f"node {node!r}" if cells else "a node"
+    return f"{place}: {named} {why} ({counted(count, 'such row')}){hint} or use {fix}"
 
 
 def _once(table: ScoreTable) -> ScoreTable:
@@ -151,10 +161,11 @@ def _once(table: ScoreTable) -> ScoreTable:
 
 
 def _twice(table: ScoreTable, twice: Any, count: int) -> str:
-    pair = twice.order_by("first").limit(1).to_pyarrow().to_pylist()[0]
-    first = pair["first"]
-    place, cells = _place(table, pair["again"], table.columns.source)
-    ends = f"({cells.get(table.columns.source)!r}, {cells.get(table.columns.target)!r})"
+    found = twice.order_by("first").limit(1).to_pyarrow().to_pylist()[0]
+    first = found["first"]
+    place, cells = _place(table, found["again"], table.columns.source)
+    pair = f"({cells.get(table.columns.source)!r}, {cells.get(table.columns.target)!r})"
+    named = f"the pair {pair}" if cells else "a pair"
     where = f" after row {table.engine.position(table.given, first):,}" if cells else ""
     _, before = _place(table, first, table.columns.source)
     turned = before.get(table.columns.source) != cells.get(table.columns.source)
@@ -162,7 +173,7 @@ def _twice(table: ScoreTable, twice: Any, count: int) -> str:
     if turned and not table.reading.ordered:
         fix += ", or say --directed if (a, b) and (b, a) are two pairs"
     return (
-        f"{place}: the pair {ends} stands again{where} ({counted(count, 'repeated row')}); "
+        f"{place}: {named} stands again{where} ({counted(count, 'repeated row')}); "
         f"keep the first of each with {fix}"
     )
 
@@ -170,10 +181,11 @@ def _twice(table: ScoreTable, twice: Any, count: int) -> str:
 def _with_sizes(table: ScoreTable) -> ScoreTable:
     """Nodes per group; a node with two groups, or a single group, is an error."""
     good, engine = table.good, table.engine
-    ends = good.select(node=good.a, group=good.ga)
+    ends = good.select(node=good.a, group=good.ga, side=0)
     if not table.bare:
-        ends = ends.union(good.select(node=good.b, group=good.gb))
-    each = ends.group_by("node").aggregate(low=ends.group.min(), high=ends.group.max())
+        other = int(table.reading.bipartite)  # where an id may stand for a node on either side
+        ends = ends.union(good.select(node=good.b, group=good.gb, side=other))
+    each = ends.group_by("side", "node").aggregate(low=ends.group.min(), high=ends.group.max())
     found = engine.small(each.group_by("low", "high").aggregate(count=each.count()))
     torn = found["low"] != found["high"]
     if torn.any():
@@ -196,13 +208,17 @@ def _with_sizes(table: ScoreTable) -> ScoreTable:
 
 
 def _torn(table: ScoreTable, each: Any, low: int, high: int) -> str:
-    node = each.filter((each.low == low) & (each.high == high)).limit(1).node
-    good = table.good
-    rows = good.filter((good.a == node.as_scalar()) | (good.b == node.as_scalar()))
-    row = rows.row.min().to_pyarrow().as_py()
-    one = rows.filter(rows.row == row).limit(1)
-    at_source = (one.a == node.as_scalar()).as_scalar().to_pyarrow().as_py()
-    column = table.columns.source if at_source else table.columns.target
-    place, cells = _place(table, row, column)
+    """Which node has two groups, and the first row that it stands in."""
+    torn = each.filter((each.low == low) & (each.high == high)).limit(1)
+    node, side = (torn.to_pyarrow().to_pylist()[0][name] for name in ("node", "side"))
+    good, apart = table.good, table.reading.bipartite
+    at_source, at_target = good.a == node, good.b == node
+    where = (at_target if side else at_source) if apart else at_source | at_target
+    rows = good.filter(where).select("row", "a")
+    first = rows.filter(rows.row == rows.row.min().to_pyarrow().as_py()).limit(1)
+    stands_first = first.to_pyarrow().to_pylist()[0]["a"] == node and not (apart and side)
+    column = table.columns.source if stands_first else table.columns.target
+    place, cells = _place(table, int(first.to_pyarrow().to_pylist()[0]["row"]), column)
+    named = f"node {cells[column]!r}" if cells else "a node"
     both = f"{table.names[low]!r} and {table.names[high]!r}"
-    return f"{place}: node {cells.get(column)!r} has two groups in this table, {both}; keep one"
+    return f"{place}: {named} has two groups in this table, {both}; keep one"

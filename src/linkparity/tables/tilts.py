@@ -65,7 +65,24 @@ def tilts_text(table: ScoreTable, tilted: Tilted) -> str:
     return json.dumps(saved, indent=2, ensure_ascii=False) + "\n"
 
 
-def read_tilts(path: Path) -> SavedTilts:
+def saved_tilts(
+    name: str | Path, criterion: str = "dp", target: object = "model", tolerance: float = 0.0
+) -> SavedTilts:
+    """Tilts to use as they are: nothing else may be asked for than what they were fitted for."""
+    found = _read_tilts(Path(name))
+    if target != "model" or tolerance:
+        raise ValueError(
+            f"{name}: --apply uses saved tilts as they are; leave out --target and --tolerance"
+        )
+    if criterion not in ("dp", found.criterion):
+        raise ValueError(
+            f"{name}: holds tilts for {found.criterion}, not for {criterion}; "
+            "leave out --criterion, or fit anew without --apply"
+        )
+    return found
+
+
+def _read_tilts(path: Path) -> SavedTilts:
     """A file written by ``--save-tilts``."""
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
