@@ -35,6 +35,14 @@ def whole_number(value: object, name: str) -> int:
         raise ValueError(f"{name} must be a whole number, got {value!r}") from None
 
 
+def check_seed(value: object, name: str) -> int:
+    """A seed that every generator takes."""
+    seed = whole_number(value, name)
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"{name} must be at least 0 and below 2^32, got {seed}")
+    return seed
+
+
 def real_number(value: object, name: str) -> float:
     """``value`` as a float, for anything that is a number; text and None are none."""
     if not isinstance(value, Real) or isinstance(value, bool):

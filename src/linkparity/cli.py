@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import os
 import sys
 import traceback
 from dataclasses import asdict
@@ -92,6 +93,8 @@ add_table_commands(app)
 def main(args: list[str] | None = None) -> None:
     """Run a command; an error that the user can mend is one line on stderr and exit code 2."""
     warn_in_one_line()
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if args is None:
         atexit.register(gc.freeze)  # else the end takes a third of a second to collect torch
     given = sys.argv[1:] if args is None else args

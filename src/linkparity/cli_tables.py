@@ -93,7 +93,7 @@ def audit(
         write_html(html, found, [gate.text for gate in gates], failed, force)
         say(f"report: {html}")
     told = found.to_dict() | ({"failed": failed} if gates else {})
-    show_json(told) if as_json else show(found)
+    show_json(told) if as_json else show(found, aside=html == "-")
     for reason in failed:
         say(f"Gate failed: {reason}")
     if failed:
@@ -105,7 +105,10 @@ def project(
     sensitive: Sensitive,
     out: Annotated[str, typer.Option(help="The corrected table; - for stdout.")],
     nodes: Nodes = None,
-    criterion: Criterion = "dp",
+    criterion: Annotated[
+        str | None,
+        typer.Option(help="dp (default), weak-dp, eo, equalized-odds or accuracy."),
+    ] = None,
     target: Annotated[
         str, typer.Option(help="The common mean: model, data, free, or a number.")
     ] = "model",
@@ -149,10 +152,7 @@ def project(
     wish = Wish(criterion, target, tolerance, apply, save_tilts, explain)
     found = run_project(inputs, out, wish, force, shape)
     _tell(found.scans, found.rows, began)
-    if out != "-":
-        show_json(found.to_dict()) if as_json else show(found)
-    else:
-        show(found, aside=True)
+    show_json(found.to_dict()) if as_json else show(found, aside="-" in (out, save_tilts))
 
 
 def _inputs(

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.checks import whole_number
+from linkparity.checks import check_seed
 from linkparity.draws import random_order
 from linkparity.graph import Graph
 from linkparity.pairs import Pairs, PairSpace, sample_nonlinks, weighted_pairs
@@ -51,7 +51,7 @@ def split_links(graph: Graph, test: float = 0.2, seed: int = 0) -> Split:
     Pairs(6,686 pairs, 3,343 links, weight 732,660)
     """
     wanted = _count(graph, test)
-    generator = torch.Generator().manual_seed(whole_number(seed, "split_links: seed"))
+    generator = torch.Generator().manual_seed(check_seed(seed, "split_links: seed"))
     codes = graph.codes
     links = torch.stack([codes // graph.num_nodes, codes % graph.num_nodes], dim=1)
     order = random_order(len(links), generator)

@@ -38,8 +38,8 @@ def read_target(target: object, cells: Cells) -> Target:
     if isinstance(target, Sequence):
         if len(target) != len(blocks) or blocks == (None,):
             raise ValueError(
-                f"i_project: target must be one number for criterion {criterion.name!r}, "
-                f"got {len(target)}; a pair of numbers is for equalized-odds, label 0 first"
+                f"i_project: target must be one number, or for equalized-odds a pair, label 0 "
+                f"first, got {len(target)} for criterion {criterion.name!r}"
             )
         return {key: _check_number(value) for key, value in zip(blocks, target, strict=True)}
     return dict.fromkeys(blocks, _check_number(target))

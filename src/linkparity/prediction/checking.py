@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from linkparity.checks import whole_number
+from linkparity.checks import check_seed, whole_number
 from linkparity.graph import Graph
 from linkparity.models import MODELS, LinkModel
 from linkparity.training.objective import regularizer, trained_criterion
@@ -20,9 +20,11 @@ def check_arguments(asked: "LinkPredictor", graph: Graph) -> None:
             f"LinkPredictor: fit takes a Graph, got {type(graph).__name__}; make one with "
             "linkparity.load or linkparity.Graph"
         )
-    for what, value, least in (("seed", asked.seed, 0), ("dimension", asked.dimension, 1)):
-        if value is not None and whole_number(value, f"LinkPredictor: {what}") < least:
-            raise ValueError(f"LinkPredictor: {what} must be at least {least}, got {value}")
+    check_seed(asked.seed, "LinkPredictor: seed")
+    if asked.dimension is not None:
+        dimension = whole_number(asked.dimension, "LinkPredictor: dimension")
+        if dimension < 1:
+            raise ValueError(f"LinkPredictor: dimension must be at least 1, got {dimension}")
     if not isinstance(asked.model, str) and not (
         isinstance(asked.model, type) and issubclass(asked.model, LinkModel)
     ):

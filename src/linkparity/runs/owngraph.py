@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 from linkparity.graph import Graph
 from linkparity.grouping import Unknown, missing, warn_of_one, whole_numbers
-from linkparity.sources import read_lists
+from linkparity.sources import Source, read_lists
 from linkparity.tables.columns import check_choices, pick_ends, pick_node_column
-from linkparity.tables.duck import Duck, readable_errors
+from linkparity.tables.duck import Duck
 from linkparity.tables.engine import Input
 from linkparity.tables.files import open_source
+from linkparity.tables.refusals import readable_errors
 from linkparity.tables.workspace import Workspace
 from linkparity.words import nearest_id
 
@@ -67,6 +68,7 @@ def read_graph(own: OwnGraph) -> Graph:
     first, second = ([pair[i] for pair in rows] for i in (0, 1))
     attribute = None if told is None else " & ".join(own.sensitive)
     source = read_lists(first, second, list(told or ()), told, attribute, own.bipartite)
+    _check_sides(own.nodes or own.links, own, source, list(told or ()))
     graph = Graph.from_source(replace(source, coded=False), own.unknown)
     if len(set(graph.group[graph.group >= 0].tolist())) < 2:
         raise ValueError(
@@ -127,11 +129,11 @@ def _nodes(duck: Duck, table: Input, own: OwnGraph) -> dict[Any, Any]:
     if not found:
         raise ValueError(f"{table.name}: has column names but no nodes; list every node there")
     ids = _ids(table.name, name, [row[0] for row in found])
-    if own.unknown == "error" and not own.bipartite:
-        _check_values(table.name, own.sensitive, ids, [row[1:] for row in found])
+    values = [tuple(None if missing(v) else v for v in row[1:]) for row in found]
+    _check_values(table.name, own, ids, values)
     known: dict[Any, tuple[Any, ...]] = {}
-    for row, (each, (_, *told)) in enumerate(zip(ids, found, strict=True), 1):
-        if known.setdefault(each, tuple(told)) != tuple(told):
+    for row, (each, told) in enumerate(zip(ids, values, strict=True), 1):
+        if known.setdefault(each, told) != told:
             both = " and ".join(repr(" & ".join(map(str, v))) for v in (known[each], told))
             raise ValueError(
                 f"{table.name}: row {row:,}, column {name!r}: node {each!r} is listed twice with "
@@ -143,16 +145,43 @@ def _nodes(duck: Duck, table: Input, own: OwnGraph) -> dict[Any, Any]:
     return dict(zip(known, zip(*columns, strict=True), strict=True))
 
 
-def _check_values(
-    where: str, names: tuple[str, ...], ids: list[Any], rows: list[tuple[Any, ...]]
-) -> None:
+def _check_values(where: str, own: OwnGraph, ids: list[Any], rows: list[tuple[Any, ...]]) -> None:
+    """Values must be there, unless told otherwise or a side has none, and be single ones."""
+    needed = own.unknown == "error" and not own.bipartite
     for row, (node, values) in enumerate(zip(ids, rows, strict=True), 1):
-        for name, value in zip(names, values, strict=True):
-            if missing(value):
+        for name, value in zip(own.sensitive, values, strict=True):
+            if isinstance(value, list | dict):
                 raise ValueError(
-                    f"{where}: row {row:,}, column {name!r}: node {node!r} has no {name}; fill it "
-                    "in, or use --unknown group (a group of their own) or --unknown drop"
+                    f"{where}: row {row:,}, column {name!r} holds a list or a record, which is no "
+                    "group; name a column of single values"
                 )
+            if needed and value is None:
+                raise ValueError(_no_value(where, row, name, node))
+
+
+def _no_value(where: str, row: int, name: str, node: Any) -> str:
+    return (
+        f"{where}: row {row:,}, column {name!r}: node {node!r} has no {name}; fill it in, or use "
+        "--unknown group (a group of their own) or --unknown drop"
+    )
+
+
+def _check_sides(where: str, own: OwnGraph, source: Source, ids: list[Any]) -> None:
+    """On a side where some nodes have a group, all must, unless told otherwise."""
+    if own.unknown != "error" or source.side is None or source.values is None:
+        return
+    assert source.names is not None
+    rows = {node: row for row, node in enumerate(ids, 1)}
+    lost: dict[int, list[Any]] = {0: [], 1: []}
+    for node, value, side in zip(source.names, source.values, source.side.tolist(), strict=True):
+        parts = value if isinstance(value, tuple) else (value,)
+        if any(missing(part) for part in parts):
+            lost[side].append(node)
+    for side, nodes in lost.items():
+        if nodes and len(nodes) < int((source.side == side).sum()):
+            listed = next((node for node in nodes if node in rows), None)
+            if listed is not None:
+                raise ValueError(_no_value(where, rows[listed], own.sensitive[0], listed))
 
 
 def _check_known(
@@ -191,4 +220,13 @@ def _ids(where: str, name: str, values: Sequence[Any]) -> list[Any]:
                 f"{where}: row {row:,}, column {name!r} holds nothing, not an id; "
                 "fill it in or leave the row out"
             )
-    return [each if isinstance(each, int | str) else str(each) for each in values]
+    return [each if isinstance(each, int | str) else _as_text(each) for each in values]
+
+
+def _as_text(value: object) -> str:
+    """Text of an id that is neither text nor a whole number, as the tables' engine has it."""
+    if isinstance(value, bytes | bytearray):
+        return bytes(value).decode("utf-8", "backslashreplace")
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

@@ -11,9 +11,10 @@ from linkparity.graph import Graph
 from linkparity.optional import require
 from linkparity.prediction import LinkPredictor
 from linkparity.tables.columns import check_choices, pick_ends
-from linkparity.tables.duck import DuckEngine, copy_options, quoted, readable_errors, size_of, text
+from linkparity.tables.duck import DuckEngine, copy_options, quoted, size_of, text
 from linkparity.tables.engine import EXTRA, ROW, Input
 from linkparity.tables.files import STREAM, Format, format_of, open_source
+from linkparity.tables.refusals import readable_errors
 from linkparity.tables.workspace import Workspace
 from linkparity.tables.writing import check_output, whole_file
 from linkparity.words import nearest_id
@@ -105,7 +106,8 @@ def predict_top(run: str, k: int, nodes: list[str] | None, out: str, force: bool
         np.where(turned, best.node, best.partner),
     )
     source, target = ([names[i] for i in end.tolist()] for end in (first, second))
-    frame = pa.table({"source": source, "target": target, SCORE: 1 / (1 + np.exp(-best.logit))})
+    ends = {"source": _column(source), "target": _column(target)}
+    frame = pa.table(ends | {SCORE: 1 / (1 + np.exp(-best.logit))})
     with Workspace() as workspace, readable_errors():
         engine = DuckEngine(workspace)
         try:
@@ -115,6 +117,13 @@ def predict_top(run: str, k: int, nodes: list[str] | None, out: str, force: bool
         finally:
             engine.close()
     return len(source)
+
+
+def _column(ids: list[Any]) -> Any:
+    """Ids as a column; whole numbers beyond 63 bits as such."""
+    pa = require("pyarrow", "predict", EXTRA)
+    whole = all(isinstance(each, int) for each in ids)
+    return pa.array(ids, pa.uint64() if whole and max(ids, default=0) >= 2**63 else None)
 
 
 def listed_nodes(told: str | None) -> list[str] | None:

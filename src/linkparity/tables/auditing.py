@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MEASURES = ("auc", "dp", "eo", "rdp", "kl")
 #: A cell with fewer pairs (or links) than this is flagged.
 SMALL = 30
+MOST_PLACES = 1_000_000_000
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -96,8 +97,10 @@ def audit_scores(
     """Measure a classified table; ``criterion`` is the one that ``kl`` is measured for."""
     if confidence is not None and not 0 < confidence < 1:
         raise ValueError(f"confidence must lie strictly between 0 and 1, got {confidence:g}")
-    if top < 1:
-        raise ValueError(f"top must be at least 1 place per list, got {top}")
+    if not 1 <= top <= MOST_PLACES:
+        raise ValueError(
+            f"top must be at least 1 place per list and at most {MOST_PLACES:,}, got {top}"
+        )
     stats = measure(table)
     views = {view: gap_measures(table, stats, view, confidence, seed) for view in VIEWS}
     ranks = rank_measures(table, stats, confidence=confidence)

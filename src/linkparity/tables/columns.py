@@ -103,7 +103,8 @@ def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
             f"{scores.name}: needs columns source, target and score (or logit), "
             f"got {', '.join(columns)}"
         )
-    source, target = pick_ends(scores, reading.source, reading.target)
+    taken = (reading.score, reading.logit, reading.label, "score", "logit", "label")
+    source, target = pick_ends(scores, reading.source, reading.target, taken)
     value, logits = _value(scores, reading)
     label = _chosen(scores, reading.label, "--label") if reading.label else None
     if label is None and "label" in columns and value != "label":
@@ -150,18 +151,33 @@ def pick_node_column(nodes: Input, sensitive: tuple[str, ...], node: str | None)
     return "node" if "node" in nodes.columns else nodes.columns[0]
 
 
-def pick_ends(table: Input, source: str | None, target: str | None) -> tuple[str, str]:
-    """The columns of the two nodes of a pair: as told, by their usual names, or the first two."""
-    if len(table.columns) < 2:
-        raise ValueError(
-            f"{table.name}: needs columns source and target, got {', '.join(table.columns)}"
-        )
-    usual = {"source", "target"} <= set(table.columns)
-    first, second = ("source", "target") if usual else table.columns[:2]
-    if source is not None:
-        first = _chosen(table, source, "--source")
-    if target is not None:
-        second = _chosen(table, target, "--target-column")
+def pick_ends(
+    table: Input, source: str | None, target: str | None, taken: Sequence[str | None] = ()
+) -> tuple[str, str]:
+    """The columns of the two nodes of a pair: as told, by their usual names, or the first two.
+
+    The first two stand in only where neither name is there, and never a column that is ``taken``.
+    """
+    columns = table.columns
+    if len(columns) < 2:
+        raise ValueError(f"{table.name}: needs columns source and target, got {', '.join(columns)}")
+    ends = []
+    for place, (usual, told, option) in enumerate(
+        (("source", source, "--source"), ("target", target, "--target-column"))
+    ):
+        if told is not None:
+            ends.append(_chosen(table, told, option))
+        elif usual in columns:
+            ends.append(usual)
+        elif {"source", "target"} & set(columns) or columns[place] in taken:
+            other = [name for name in columns if name not in ("source", "target", *taken)]
+            raise ValueError(
+                f"{table.name}: no column {usual!r}{nearest(usual, other)} name it with {option}; "
+                f"columns: {', '.join(columns)}"
+            )
+        else:
+            ends.append(columns[place])
+    first, second = ends
     if first == second:
         raise ValueError(
             f"{table.name}: source and target are both column {first!r}; "

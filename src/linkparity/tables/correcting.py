@@ -58,9 +58,9 @@ class Correction:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, ready for JSON."""
-        target = self.target
-        if isinstance(target, dict):
-            target = {str(key): value for key, value in target.items()}
+        target: object = self.target
+        if isinstance(self.target, dict):
+            target = {str(key): or_none(value) for key, value in self.target.items()}
         return {
             "criterion": self.criterion,
             "target": target,
@@ -84,7 +84,7 @@ class Correction:
 
 def correct(
     table: ScoreTable,
-    criterion: str = "dp",
+    criterion: str | None = None,
     target: object = "model",
     tolerance: float = 0.0,
     saved: SavedTilts | None = None,
@@ -94,7 +94,7 @@ def correct(
     stats = measure(table)
     if saved is not None:
         return apply_tilts(table, stats, saved, saved_name), stats
-    return fit_table(table, stats, criterion, target, tolerance), stats
+    return fit_table(table, stats, criterion or "dp", target, tolerance), stats
 
 
 def check_names(table: ScoreTable, explain: bool) -> None:

@@ -1,5 +1,6 @@
 """How audits and corrections print."""
 
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -80,7 +81,8 @@ def correction_table(found: "Correction") -> Group:
     if not isinstance(target, dict):
         aim = f"target {target:.6g}"
     else:
-        aim = ", ".join(f"target of label {key} {value:.6g}" for key, value in target.items())
+        told = {key: value for key, value in target.items() if not isnan(value)}
+        aim = ", ".join(f"target of label {key} {value:.6g}" for key, value in told.items())
     measures = Table("measure", title=f"{found.criterion}: {aim}", title_justify="left")
     for column in ("before", "after"):
         measures.add_column(column, justify="right")

@@ -72,7 +72,7 @@ def project(
     sensitive: str | Sequence[str],
     nodes: Any = None,
     *,
-    criterion: str = "dp",
+    criterion: str | None = None,
     target: object = "model",
     tolerance: float = 0.0,
     explain: bool = False,
@@ -97,8 +97,8 @@ def project(
             as an Ibis expression.
         sensitive: as for :func:`audit`, and so are the arguments from ``source`` on.
         nodes: table with ``node`` and the attribute.
-        criterion: ``dp``, ``weak-dp``, ``eo``, ``equalized-odds`` or ``accuracy``; the last three
-            tilt by label, and what they give is no predictor.
+        criterion: ``dp`` (unless told), ``weak-dp``, ``eo``, ``equalized-odds`` or ``accuracy``;
+            the last three tilt by label, and what they give is no predictor.
         target: the common mean: ``"model"``, ``"data"``, ``"free"`` or a number.
         tolerance: how far a mean may stay from it.
         explain: add a column ``tilt``.

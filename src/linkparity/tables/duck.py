@@ -1,16 +1,22 @@
 """Embedded DuckDB: files of any size, in memory or in a temporary database on disk."""
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from errno import ENOSPC
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkparity.optional import require
 from linkparity.tables.engine import EXTRA, ROW, Engine, Input, numbered
-from linkparity.tables.files import DELIMITER, Format, Source, check_columns, read_header, row_of
+from linkparity.tables.files import (
+    DELIMITER,
+    Format,
+    Source,
+    check_columns,
+    read_header,
+)
+from linkparity.tables.refusals import unreadable
 from linkparity.tables.workspace import Workspace
-from linkparity.words import counted
 
 if TYPE_CHECKING:
     from linkparity.tables.scores import ScoreTable
@@ -51,19 +57,20 @@ class Duck:
         """A file as the table ``name``; CSV is read once, Parquet stays where it is."""
         import duckdb
 
-        path = text(str(source.path))
+        path = text(literal_path(source.path))
         try:
             if source.kind == "parquet":
                 check_parquet(source)
                 self.run(
                     f"CREATE VIEW {name} AS SELECT file_row_number AS {ROW}, "
-                    f"* EXCLUDE (file_row_number) FROM read_parquet({path}, file_row_number=true)"
+                    f"* EXCLUDE (file_row_number) FROM read_parquet({path}, "
+                    "file_row_number=true, hive_partitioning=false)"
                 )
             else:
                 self._load(source, path, name)
         except duckdb.Error as error:
-            raise ValueError(_unreadable(source, str(error))) from None
-        return Input(source.name, self.con.view(name))
+            raise ValueError(unreadable(source, str(error))) from None
+        return Input(source.name, self.con.view(name), text=source.kind != "parquet")
 
     def rows(self, table: Input, columns: Iterable[str]) -> list[tuple[Any, ...]]:
         """The values of some columns, in the order of the file."""
@@ -102,7 +109,7 @@ class DuckEngine(Engine):
 
     def read(self, source: Source, name: str) -> Input:
         """A file as the table ``name``; CSV is read once, Parquet stays where it is."""
-        return Input(self.duck.read(source, name).name, self.con.table(name))
+        return replace(self.duck.read(source, name), table=self.con.table(name))
 
     def take(self, frame: Any, name: str) -> Any:
         """An Arrow table in memory as a numbered table."""
@@ -185,6 +192,15 @@ def copy_options(shape: Format) -> str:
     return f"FORMAT csv, HEADER, DELIMITER {delimiter}, COMPRESSION {packed}, USE_TMP_FILE false"
 
 
+def literal_path(path: Path) -> str:
+    """A path whose stars and brackets are letters, not a pattern of several files.
+
+    >>> literal_path(Path("/tmp/scores[1].csv"))
+    '/tmp/scores[[]1].csv'
+    """
+    return re.sub(r"[*?[]", lambda sign: f"[{sign[0]}]", str(path.absolute()))
+
+
 def text(value: str) -> str:
     """A string as SQL writes it.
 
@@ -197,41 +213,3 @@ def text(value: str) -> str:
 def quoted(column: str) -> str:
     """A column's name as SQL writes it."""
     return '"' + column.replace('"', '""') + '"'
-
-
-@contextmanager
-def readable_errors() -> Iterator[None]:
-    """Errors of DuckDB that are no bug, such as a full disk, in one sentence."""
-    import duckdb
-
-    try:
-        yield
-    except (duckdb.InterruptException, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and str(error) != "Query interrupted":
-            raise
-        raise KeyboardInterrupt from None
-    except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
-        if isinstance(error, OSError) and (error.errno != ENOSPC or error.filename is not None):
-            raise
-        line = str(error).split("\n")[0]
-        full = "No space left" in str(error) or "max_temp_directory_size" in str(error)
-        fix = "free some space, or point --tmp and --out elsewhere" if full else "try again"
-        raise OSError(f"{line}; nothing was written; {fix}") from None
-
-
-def _unreadable(source: Source, message: str) -> str:
-    """What DuckDB says about a file, with row and fix."""
-    line = re.search(r"Error on Line: (\d+)", message)
-    where = f"{source.name}: row {row_of(source, int(line[1])):,}" if line else source.name
-    if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
-        found = counted(int(counts[2]), "column")
-        return f"{where} has {found} where the header has {counts[1]}; mend the row"
-    if "utf-8" in message:
-        return f"{where} is not UTF-8 text; save the file with the encoding UTF-8"
-    if "quote" in message:
-        return f"{where} opens a quote that never closes; double the quotes inside a value"
-    if "Maximum line size" in message:
-        return f"{where} is longer than 2 MB; look for a quote that never closes"
-    if source.kind == "parquet":
-        return f"{where} is not a whole Parquet file; write it again, or mend its extension"
-    return f"{where} cannot be read: {message.splitlines()[0]}"

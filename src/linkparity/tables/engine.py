@@ -29,12 +29,14 @@ class Input:
         table: an Ibis table; a relation where DuckDB is used without Ibis.
         ordered: whether it has :data:`ROW`.
         names: the columns as given, where the table holds only those that are needed.
+        text: whether every value is text, because the file is.
     """
 
     name: str
     table: Any
     ordered: bool = True
     names: tuple[str, ...] | None = None
+    text: bool = False
 
     @property
     def columns(self) -> list[str]:

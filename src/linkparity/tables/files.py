@@ -66,6 +66,10 @@ def open_source(name: str, workspace: Workspace, told: str | None = None) -> Sou
     Gzip is unpacked here because a cut-off archive must be an error, not a shorter table.
     """
     if name == STREAM:
+        if told is not None:
+            format_of(name, told)
+        if sys.stdin is None:
+            raise ValueError("stdin: is closed; give a file, or a table by a pipe")
         plain = workspace.path / "stdin"
         with plain.open("wb") as out:
             shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
@@ -163,6 +167,22 @@ def row_of(source: Source, line: int) -> int:
         return line - 1
 
 
+def odd_ending(source: Source) -> str | None:
+    """Which row ends otherwise than the header, or breaks in the middle; None for none."""
+    with source.path.open("rb") as file:
+        crlf = file.readline().endswith(b"\r\n")
+        for row, line in enumerate(file, 1):
+            if b"\r" in line.removesuffix(b"\r\n" if crlf else b"\n"):
+                return (
+                    f"row {row:,} holds a CR that ends no line"
+                    if crlf
+                    else (f"row {row:,} has a CR where the header's line has none")
+                )
+            if crlf and line.endswith(b"\n") and not line.endswith(b"\r\n"):
+                return f"row {row:,} ends with LF where the header ends with CR LF"
+    return None
+
+
 def check_text(source: Source) -> None:
     """Refuse a file that is not UTF-8 text, for an engine that would read it with other letters."""
     decode = codecs.getincrementaldecoder("utf-8")().decode
@@ -182,6 +202,8 @@ def check_columns(where: str, names: Sequence[str]) -> None:
     """Refuse names that an engine cannot tell apart: they have no upper and lower case there."""
     met: dict[str, str] = {}
     for name in names:
+        if not name:
+            raise ValueError(f"{where}: has a column without a name; give every column one")
         other = met.setdefault(name.lower(), name)
         if name.lower().startswith(OURS):
             raise ValueError(

@@ -10,8 +10,9 @@ from linkparity.criteria import CRITERIA
 from linkparity.tables.auditing import Audit, audit_scores
 from linkparity.tables.columns import Reading
 from linkparity.tables.correcting import Correction, check_names, correct, fair_rows, report
-from linkparity.tables.duck import DuckEngine, readable_errors, size_of
+from linkparity.tables.duck import DuckEngine, size_of
 from linkparity.tables.files import STREAM, format_of, open_source
+from linkparity.tables.refusals import readable_errors
 from linkparity.tables.scores import ScoreTable, classify
 from linkparity.tables.spark import SparkEngine, readable_spark_errors
 from linkparity.tables.tidy import tidied
@@ -46,7 +47,7 @@ class Wish:
     """What a projection is asked for.
 
     Attributes:
-        criterion: which parity.
+        criterion: which parity, dp unless told; None with saved tilts, which know theirs.
         target: name, number, or two numbers with a comma for equalized-odds.
         tolerance: how far a mean may stay from it.
         apply: file of tilts to use instead of fitting.
@@ -54,7 +55,7 @@ class Wish:
         explain: whether to write the tilt of every row.
     """
 
-    criterion: str = "dp"
+    criterion: str | None = None
     target: str = "model"
     tolerance: float = 0.0
     apply: str | None = None
@@ -79,7 +80,7 @@ def run_project(
     inputs: Inputs, out: str, wish: Wish, force: bool = False, told: str | None = None
 ) -> Correction:
     """Correct a file into another; nothing is written unless all of it is."""
-    CRITERIA[wish.criterion]
+    CRITERIA[wish.criterion or "dp"]
     shape = format_of("out.csv", told) if out == STREAM else format_of(out)
     for name in (out, wish.save_tilts):
         if name is not None:
@@ -117,6 +118,8 @@ def read_number(target: str) -> object:
 @contextmanager
 def opened(inputs: Inputs) -> Iterator[ScoreTable]:
     """The classified score table of the files, in an engine that lasts as long as the block."""
+    if inputs.scores == inputs.nodes == STREAM:
+        raise ValueError("only one of the scores and --nodes can come by stdin; give a file")
     with Workspace(inputs.tmp) as workspace, readable_errors(), readable_spark_errors():
         scores = open_source(inputs.scores, workspace, inputs.format)
         nodes = None if inputs.nodes is None else open_source(inputs.nodes, workspace)

@@ -72,14 +72,14 @@ class ScoreTable:
         return self.columns.label is not None
 
     def written(self, numbers: bool) -> Any:
-        """The input as it is written; with ``numbers``, scores and labels as numbers, not text."""
-        given, value, label = self.given.table, self.columns.value, self.columns.label
-        found = {}
-        if numbers and given[value].type().is_string():
-            found[value] = _number(given[value])
-        if numbers and label is not None and given[label].type().is_string():
+        """The input as it is written; with ``numbers``, those that came in a text file as such."""
+        given, label = self.given.table, self.columns.label
+        if not numbers or not self.given.text:
+            return given
+        found = {self.columns.value: _number(given[self.columns.value])}
+        if label is not None:
             found[label] = _label(given[label]).cast("int8")
-        return given.mutate(**found) if found else given
+        return given.mutate(**found)
 
     def keys(self, code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``(K, 2)`` groups and ``(K,)`` labels that codes stand for."""
@@ -118,6 +118,13 @@ def _base(scores: Input, columns: Columns) -> Any:
     for i, name in enumerate(columns.target_groups):
         extra[f"s{i}"], extra[f"t{i}"] = alike(extra[f"s{i}"], table[name])
     source, target = alike(table[columns.source], table[columns.target])
+    for name in filter(None, (columns.value, columns.label)):
+        kind = table[name].type()
+        if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
+            raise ValueError(
+                f"{scores.name}: column {name!r} holds values of the type {kind}, not numbers; "
+                "name another column"
+            )
     if columns.label is not None:
         label = _label(table[columns.label])
     return table.select(

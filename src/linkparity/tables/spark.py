@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkparity.errors import PlainError
 from linkparity.optional import require
-from linkparity.tables.duck import DuckEngine, check_parquet, copy_options, text
+from linkparity.tables.duck import DuckEngine, check_parquet, copy_options, literal_path, text
 from linkparity.tables.engine import ROW, Engine, Input, numbered
 from linkparity.tables.files import DELIMITER, Format, Source, check_text, read_header
 from linkparity.tables.workspace import Workspace
@@ -63,7 +63,7 @@ class SparkEngine(Engine):
                 "(--engine duckdb names the row)"
             ) from None
         frame.createOrReplaceTempView(name)
-        return Input(source.name, self.con.table(name))
+        return Input(source.name, self.con.table(name), text=source.kind != "parquet")
 
     def keep(self, expression: Any, name: str) -> Any:
         """Work the expression out once and keep the result in Spark's cache."""
@@ -111,7 +111,7 @@ class SparkEngine(Engine):
         self.con.to_parquet_dir(joined.drop("_lp_fair_row"), str(place))
         duck = DuckEngine(self.workspace, size=1 << 40)
         try:
-            parts = text(str(place / "*.parquet"))
+            parts = text(f"{literal_path(place)}/*.parquet")
             query = f"SELECT * EXCLUDE ({ROW}) FROM read_parquet({parts}) ORDER BY {ROW}"
             duck.run(f"COPY ({query}) TO {text(path)} ({copy_options(shape)})")
         finally:

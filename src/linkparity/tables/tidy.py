@@ -110,9 +110,10 @@ def _unknown(table: ScoreTable, row: int, count: int) -> str:
     found = mine.limit(1).to_pyarrow().to_pylist()[0]
     first = found["ga"] == NONE
     column = table.columns.source if first else table.columns.target
-    place, cells = _place(table, row, column)
-    node = cells.get(column)
     nodes = table.groups.source
+    groups = table.columns.source_groups if first else table.columns.target_groups
+    place, cells = _place(table, row, column if nodes is not None else groups[0])
+    node = cells.get(column)
     why, hint = f"has no {table.reading.attribute}", "; fill it in,"
     fix = "--unknown group (a group of their own) or --unknown drop (leave such rows out)"
     if nodes is not None and found["a" if first else "b"] != NONE:
@@ -220,5 +221,6 @@ def _torn(table: ScoreTable, each: Any, low: int, high: int) -> str:
     column = table.columns.source if stands_first else table.columns.target
     place, cells = _place(table, int(first.to_pyarrow().to_pylist()[0]["row"]), column)
     named = f"node {cells[column]!r}" if cells else "a node"
-    both = f"{table.names[low]!r} and {table.names[high]!r}"
+    names = (*table.names, "no value")
+    both = f"{names[low]!r} and {names[high]!r}"
     return f"{place}: {named} has two groups in this table, {both}; keep one"

@@ -1,6 +1,7 @@
 """Tilts in a file: kept from one table, used on later ones."""
 
 import json
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkparity.criteria import CRITERIA
 from linkparity.tables.cellsums import TableSums, cells_of
 from linkparity.tables.parity import Tilted, cell_groups, cell_name, check_criterion
 from linkparity.tables.scores import ScoreTable
@@ -53,7 +55,7 @@ def tilts_text(table: ScoreTable, tilted: Tilted) -> str:
     """The file's text."""
     target = tilted.target
     if isinstance(target, dict):
-        target = {str(key): value for key, value in target.items()}
+        target = {str(key): value for key, value in target.items() if not math.isnan(value)}
     saved = {
         "format": FORMAT,
         "criterion": tilted.criterion,
@@ -66,15 +68,26 @@ def tilts_text(table: ScoreTable, tilted: Tilted) -> str:
 
 
 def saved_tilts(
-    name: str | Path, criterion: str = "dp", target: object = "model", tolerance: float = 0.0
+    name: str | Path,
+    criterion: str | None = None,
+    target: object = "model",
+    tolerance: float = 0.0,
 ) -> SavedTilts:
     """Tilts to use as they are: nothing else may be asked for than what they were fitted for."""
-    found = _read_tilts(Path(name))
+    path = Path(name)
+    if not path.exists():
+        raise ValueError(f"{name}: no such file; make it with project --save-tilts")
+    try:
+        found = _read(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError(
+            f"{name}: is no file of tilts; make it with linkparity project --save-tilts"
+        ) from None
     if target != "model" or tolerance:
         raise ValueError(
             f"{name}: --apply uses saved tilts as they are; leave out --target and --tolerance"
         )
-    if criterion not in ("dp", found.criterion):
+    if criterion not in (None, found.criterion):
         raise ValueError(
             f"{name}: holds tilts for {found.criterion}, not for {criterion}; "
             "leave out --criterion, or fit anew without --apply"
@@ -82,27 +95,41 @@ def saved_tilts(
     return found
 
 
-def _read_tilts(path: Path) -> SavedTilts:
-    """A file written by ``--save-tilts``."""
-    try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        if saved["format"] != FORMAT:
-            raise KeyError("format")
-        cells = tuple(
-            CellTilt(tuple(c["groups"]), c.get("label"), float(c["tilt"])) for c in saved["cells"]
-        )
-        target = saved["target"]
-        if isinstance(target, dict):
-            target = {int(key): float(value) for key, value in target.items()}
-        return SavedTilts(
-            saved["criterion"], saved["attribute"], bool(saved["directed"]), target, cells
-        )
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file; make it with project --save-tilts") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise ValueError(
-            f"{path}: is no file of tilts; make it with linkparity project --save-tilts"
-        ) from None
+def _read(saved: dict[str, Any]) -> SavedTilts:
+    """What the file says; an error of whatever kind for anything that cannot be so."""
+    if saved["format"] != FORMAT or saved["criterion"] not in CRITERIA:
+        raise KeyError("format")
+    cells = tuple(
+        CellTilt(tuple(map(_text, c["groups"])), c.get("label"), _finite(c["tilt"]))
+        for c in saved["cells"]
+    )
+    if any(cell.label not in (None, 0, 1) for cell in cells):
+        raise ValueError("label")
+    target = saved["target"]
+    told: float | dict[Hashable, float] = (
+        {int(key): _finite(value) for key, value in target.items()}
+        if isinstance(target, dict)
+        else _finite(target)
+    )
+    found = SavedTilts(
+        saved["criterion"], _text(saved["attribute"]), bool(saved["directed"]), told, cells
+    )
+    if len({(frozen(cell.groups, found.directed), cell.label) for cell in cells}) < len(cells):
+        raise ValueError("a cell twice")
+    return found
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _finite(value: object) -> float:
+    number = float(value)  # type: ignore[arg-type]
+    if isinstance(value, str) or not math.isfinite(number):
+        raise ValueError(value)
+    return number
 
 
 def apply_tilts(table: ScoreTable, stats: Statistics, saved: SavedTilts, where: str) -> Tilted:

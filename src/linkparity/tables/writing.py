@@ -24,8 +24,12 @@ def check_output(name: str, force: bool, inputs: Iterable[str | None] = ()) -> N
             raise ValueError(f"{name}: is read, so it cannot be written; choose another name")
     if path.is_dir():
         raise ValueError(f"{name}: is a directory; give the name of a file in it")
+    if path.is_symlink() and not path.exists():
+        raise ValueError(f"{name}: is a link to nothing; choose another name")
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{name}: its directory does not exist; make it first")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise ValueError(f"{name}: its directory cannot be written to; choose another place")
     if path.exists() and not force:
         raise ValueError(f"{name}: exists already; choose another name, or overwrite with --force")
 
@@ -69,10 +73,10 @@ def _by_name(path: str, name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         raise OSError(
-            errno.ENOSPC, f"{error.strerror}; nothing was written; free some space", name
+            error.errno, f"{error.strerror}; nothing was written; free some space", name
         ) from None
     except Exception as error:
         error.args = tuple(str(part).replace(path, name) for part in error.args)

@@ -1,0 +1,302 @@
+"""Files that a reader may mistake: names with stars, foreign types, damaged tilts, closed pipes."""
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import linkparity as lp
+from linkparity import cli
+from table_cases import exit_code, make_scores, read, write
+
+COMMON = ("--nodes", "n.csv", "--sensitive", "kind")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scores, people, _ = make_scores()
+    write(scores, Path("s.csv"))
+    write(people, Path("n.csv"))
+    return scores, people
+
+
+def refused(capfd, *args):
+    before = set(os.listdir())
+    assert exit_code(*args) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.splitlines()[-1].startswith("Error: ")
+    assert "Traceback" not in err
+    assert set(os.listdir()) == before
+    return err.splitlines()[-1].removeprefix("Error: ")
+
+
+def found(capfd, *args):
+    assert exit_code(*args, "--json") == 0, capfd.readouterr().err
+    return json.loads(capfd.readouterr().out)
+
+
+@pytest.mark.parametrize("shape", ["csv", "parquet"])
+@pytest.mark.parametrize("name", ["s[1]", "s*", "s?", "s[!a]"])
+def test_a_name_is_no_pattern(here, capfd, shape, name):
+    scores, people = here
+    for other in ("s1", "sX", "s[2]"):
+        write(scores.assign(score=0.5), Path(f"{other}.{shape}"))
+    write(scores, Path(f"{name}.{shape}"))
+    told = found(capfd, "audit", f"{name}.{shape}", *COMMON)
+    assert told["dp"] == pytest.approx(lp.audit(scores, "kind", people).dp)
+    assert exit_code("project", f"{name}.{shape}", *COMMON, "--out", f"{name} fair.csv") == 0
+    assert np.allclose(read(Path(f"{name} fair.csv")).score, scores.score)
+
+
+def test_a_directory_is_no_column(here, capfd):
+    scores, people = here
+    for name in ("date=2024", "kind=9", "score=9"):
+        os.mkdir(name)
+        write(scores, Path(name) / "s.parquet")
+        write(people, Path(name) / "n.parquet")
+        args = (f"{name}/s.parquet", "--nodes", f"{name}/n.parquet", "--sensitive", "kind")
+        assert exit_code("project", *args, "--out", f"{name}/f.parquet") == 0
+        assert list(read(Path(name) / "f.parquet").columns) == [*scores.columns, "fair_score"]
+    capfd.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("source,targt,score", "no column 'target'; did you mean 'targt'? name it with --target-c"),
+        ("sorce,target,score", "no column 'source'; did you mean 'sorce'? name it with --source"),
+        ("who,score,whom", "no column 'target'; name it with --target-column; columns: who,"),
+        ("label,who,score", "no column 'source'; name it with --source; columns: label, who"),
+    ],
+)
+def test_columns_of_nodes_are_not_guessed_from_others(here, capfd, columns, said):
+    rows = "\n".join(["a", "b", "0.5"][i] for i in range(3))
+    Path("m.csv").write_text(f"{columns}\n" + rows.replace("\n", ",") + "\n")
+    assert f"m.csv: {said}" in refused(capfd, "audit", "m.csv", *COMMON)
+
+
+def test_the_first_two_columns_stand_in_where_no_name_is_usual(here, capfd):
+    scores, _ = here
+    other = scores.rename(columns={"source": "who", "target": "whom"})
+    write(other, Path("m.csv"))
+    assert found(capfd, "audit", "m.csv", *COMMON)["pairs"] == len(scores)
+
+
+WRONG_TYPES = {
+    "date": [datetime.date(2024, 1, 1)],
+    "list": [[0.5]],
+    "record": [{"p": 0.5}],
+    "bytes": [b"0.5"],
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_TYPES)
+def test_scores_of_a_foreign_type(here, capfd, kind):
+    scores, _ = here
+    write(scores.assign(score=WRONG_TYPES[kind] * len(scores)), Path("s.parquet"))
+    said = refused(capfd, "audit", "s.parquet", *COMMON)
+    assert said.startswith("s.parquet: column 'score' holds values of the type ")
+
+
+def test_groups_that_are_lists(here, capfd):
+    scores, people = here
+    write(people.assign(kind=[[1, 2]] * len(people)), Path("n.parquet"))
+    nodes = ("--nodes", "n.parquet", "--sensitive", "kind")
+    write(scores[scores.label == 1], Path("l.csv"))
+    assert "holds lists or records" in refused(capfd, "audit", "s.csv", *nodes)
+    assert "row 1, column 'kind' holds a list" in refused(
+        capfd, "train", "--links", "l.csv", *nodes
+    )
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
+@pytest.mark.parametrize("kind", ["uint64", "bytes", "float"])
+def test_ids_of_other_types_train_and_predict(here, capfd, kind):
+    scores, people = here
+    make = {
+        "uint64": lambda i: np.uint64(2**63 + 5 + i),
+        "bytes": lambda i: f"id {i}".encode(),
+        "float": float,
+    }[kind]
+    number = {node: make(i) for i, node in enumerate(people.node)}
+    turned = scores.assign(source=scores.source.map(number), target=scores.target.map(number))
+    write(turned[turned.label == 1], Path("l.parquet"))
+    write(people.assign(node=people.node.map(number)), Path("n.parquet"))
+    nodes = ("--nodes", "n.parquet", "--sensitive", "kind")
+    train = ("train", "--links", "l.parquet", *nodes, "--model", "maxent", "--out", "run")
+    assert exit_code(*train) == 0, capfd.readouterr().err
+    assert exit_code("predict", "run", "--top", "1", "--out", "t.csv") == 0
+    want = {"uint64": str(2**63 + 5), "bytes": "id 0", "float": "0"}[kind]
+    assert want in set(read(Path("t.csv")).source)
+
+
+def test_a_node_with_a_group_in_one_row_only(here, capfd):
+    Path("u.csv").write_text(
+        "source,target,score,source_kind,target_kind\n1,2,.5,x,y\n2,3,.4,y,\n3,4,.2,z,x\n"
+    )
+    said = refused(capfd, "audit", "u.csv", "--sensitive", "kind", "--unknown", "group")
+    assert "u.csv: row 2, column 'target': node '3' has two groups" in said
+    assert "'z' and 'no value'" in said
+    said = refused(capfd, "audit", "u.csv", "--sensitive", "kind")
+    assert "u.csv: row 2, column 'target_kind': node '3' has no kind" in said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a,b,0.5\r\nb,c,0.2\n", "row 1 has a CR where the header's line has none"),
+        (b"a,b,0.5\na\rx,c,0.2\n", "row 2 has a CR where the header's line has none"),
+    ],
+)
+def test_lines_must_end_alike(here, capfd, content, said):
+    Path("e.csv").write_bytes(b"source,target,score\n" + content)
+    told = refused(capfd, "audit", "e.csv", *COMMON)
+    assert told == f"e.csv: {said}; end every line alike, with LF or with CR LF"
+
+
+def test_lines_must_end_with_cr_lf_where_the_first_does(here, capfd):
+    Path("e.csv").write_bytes(b"source,target,score\r\na,b,0.5\r\nb,c,0.2\n")
+    told = refused(capfd, "audit", "e.csv", *COMMON)
+    assert "row 2 ends with LF where the header ends with CR LF" in told
+
+
+DAMAGES = [
+    ('"tilt": ', '"tilt": NaN, "was": '),
+    ('"tilt": ', '"tilt": Infinity, "was": '),
+    ('"tilt": ', '"tilt": "1", "was": '),
+    ('"target": ', '"target": "x", "was": '),
+    ('"target": ', '"target": null, "was": '),
+    ('"criterion": "dp"', '"criterion": ["dp"]'),
+    ('"criterion": "dp"', '"criterion": "pd"'),
+    ('"attribute": "kind"', '"attribute": 3'),
+    ('"blue"', "1"),
+    ('"green"', '"blue"'),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=[b for _, b in DAMAGES])
+def test_damaged_tilts_are_refused(here, capfd, damage):
+    args = ("project", "s.csv", *COMMON)
+    assert exit_code(*args, "--out", "f.csv", "--save-tilts", "t.json") == 0
+    text = Path("t.json").read_text()
+    assert damage[0] in text
+    Path("t.json").write_text(text.replace(*damage))
+    capfd.readouterr()
+    said = refused(capfd, *args, "--out", "g.csv", "--apply", "t.json")
+    assert said.startswith("t.json: is no file of tilts")
+
+
+def test_tilts_know_their_criterion(here, capfd):
+    args = ("project", "s.csv", *COMMON)
+    assert exit_code(*args, "--out", "f.csv", "--save-tilts", "t.json", "--criterion", "eo") == 0
+    capfd.readouterr()
+    said = refused(capfd, *args, "--out", "g.csv", "--apply", "t.json", "--criterion", "dp")
+    assert "t.json: holds tilts for eo, not for dp" in said
+    assert exit_code(*args, "--out", "g.csv", "--apply", "t.json") == 0
+    assert Path("g.csv").read_text() == Path("f.csv").read_text()
+
+
+def test_one_label_has_one_target(here, capfd):
+    scores, _ = here
+    write(scores.assign(label=1), Path("s.csv"))
+    args = ("project", "s.csv", *COMMON, "--criterion", "equalized-odds")
+    told = found(capfd, *args, "--out", "f.csv", "--save-tilts", "t.json")
+    assert told["target"]["0"] is None
+    assert exit_code(*args, "--out", "g.csv", "--apply", "t.json") == 0
+    assert Path("g.csv").read_text() == Path("f.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("verb", "more"),
+    [("audit", ("--html", "-")), ("project", ("--out", "f.csv", "--save-tilts", "-"))],
+)
+def test_stdout_holds_one_result(here, capfd, verb, more):
+    assert exit_code(verb, "s.csv", *COMMON, *more) == 0
+    out, err = capfd.readouterr()
+    assert out.startswith(("<!doctype html>", "{"))
+    assert out.rstrip().endswith(("</html>", "}"))
+    assert "dp" in err
+
+
+def test_what_came_as_text_in_parquet_stays_text(here, capfd):
+    scores, _ = here
+    text = scores.assign(
+        score=scores.score.map(repr), label=scores.label.map({0: "FALSE", 1: "True"})
+    )
+    write(text, Path("s.parquet"))
+    assert exit_code("project", "s.parquet", *COMMON, "--out", "f.parquet") == 0
+    assert read(Path("f.parquet")).drop(columns="fair_score").equals(text)
+    pd.DataFrame({"source": ["a"], "target": ["b"], "score": [0.5], "": [1]}).to_parquet(
+        "e.parquet"
+    )
+    capfd.readouterr()
+    assert "e.parquet: has a column without a name" in refused(capfd, "audit", "e.parquet", *COMMON)
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
+def test_a_side_where_some_have_no_group(here, capfd):
+    people = [f"p{i}" for i in range(9)]
+    links = [(a, f"job {(i * k) % 5}") for i, a in enumerate(people) for k in (1, 2)]
+    pd.DataFrame(sorted(set(links)), columns=["source", "target"]).to_csv("l.csv", index=False)
+    kinds = ["x", "y", "", *"xyzxyz"]
+    pd.DataFrame({"node": people, "kind": kinds}).to_csv("n.csv", index=False)
+    args = ("train", "--links", "l.csv", *COMMON, "--bipartite", "--model", "maxent")
+    said = refused(capfd, *args)
+    assert said.startswith("n.csv: row 3, column 'kind': node 'p2' has no kind; fill it in, or use")
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+def test_a_node_twice_without_a_value_has_one_group(here, capfd):
+    scores, people = here
+    twice = pd.concat([people, pd.DataFrame({"node": ["zz", "zz"], "kind": [np.nan, np.nan]})])
+    twice.to_parquet("n.parquet")
+    write(scores[scores.label == 1], Path("l.csv"))
+    args = ("train", "--links", "l.csv", "--nodes", "n.parquet", "--sensitive", "kind")
+    assert exit_code(*args, "--unknown", "group", "--model", "maxent") == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("audit", "-", "--nodes", "-", "--sensitive", "kind"), "only one of the scores and"),
+        (("audit", "s.csv", *COMMON, "--top", "9" * 20), "--top must be at least 1 place"),
+        (("project", "s.csv", *COMMON, "--out", "to.csv"), "to.csv: is a link to nothing"),
+        (("train", "polbooks", "--seed", "9" * 20), "--seed must be at least 0 and below 2^32"),
+        (
+            ("project", "s.csv", *COMMON, "--out", "f.csv", "--target", "0.3,0.4,0.5"),
+            "--target must be one number, or for equalized-odds a pair, label 0 first, got 3",
+        ),
+    ],
+)
+def test_odd_options(here, capfd, args, said):
+    os.symlink("nowhere", "to.csv")
+    assert said in refused(capfd, *args)
+
+
+@pytest.mark.parametrize("told", ["xlsx", "CSV"])
+def test_an_unknown_format_of_stdin(here, capfd, told):
+    said = refused(capfd, "audit", "-", *COMMON, "--format", told)
+    assert said == f"unknown format {told!r}; known: csv, parquet, tsv"
+
+
+def run_with(redirection, *args):
+    command = [sys.executable, "-m", "linkparity", *args]
+    quoted = " ".join(map(str, command)) + redirection
+    env = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    return subprocess.run(quoted, shell=True, env=env, capture_output=True, text=True, check=False)
+
+
+def test_closed_streams(here):
+    done = run_with(" >&-", "audit", "s.csv", *COMMON)
+    assert done.returncode == 0, done.stderr
+    done = run_with(" <&-", "audit", "-", *COMMON)
+    assert done.returncode == 2
+    assert done.stderr == "Error: stdin: is closed; give a file, or a table by a pipe\n"
