@@ -418,7 +418,7 @@ def test_maxent_with_empty_cells_targets_and_tolerance(options):
         ({"gamma": -1.0}, "gamma must lie between 0 and 1e.30, got -1.0"),
         ({"gamma": np.inf}, "gamma must lie between"),
         ({"tolerance": 2.0}, r"tolerance must lie in \[0, 1\)"),
-        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"seed": -1}, "seed must be at least 0 and below 2.32, got -1"),
         ({"dimension": 0}, "dimension must be at least 1, got 0"),
         ({"criterion": "fair"}, "known: accuracy, dp, eo, equalized-odds, weak-dp$"),
         ({"criterion": "churn"}, "'churn' belongs to given pairs"),

@@ -507,7 +507,10 @@ G = [[0, 1], [1, 2], [2, 2]]
         ),
         ({"target": "data"}, "give labels"),
         ({"target": "data", "criterion": "eo", "labels": [0, 1, 1]}, "does not exist"),
-        ({"target": (0.1, 0.2)}, "one number for criterion 'dp', got 2"),
+        (
+            {"target": (0.1, 0.2)},
+            "one number, or for equalized-odds a pair, label 0 first, got 2 for criterion 'dp'",
+        ),
         ({"target": None}, "or a number, got None"),
         ({"tolerance": -0.1}, r"tolerance must lie in \[0, 1\)"),
         ({"start": [0.0]}, "6 finite tilts"),
@@ -518,7 +521,10 @@ G = [[0, 1], [1, 2], [2, 2]]
         ({"target": "data", "labels": [0, 0, 0]}, "a mean over no link"),
         ({"criterion": 3}, "criterion must be a name"),
         ({"target": np.array(1.5)}, "strictly between 0 and 1"),
-        ({"target": torch.tensor([0.1, 0.2])}, "one number for criterion 'dp', got 2"),
+        (
+            {"target": torch.tensor([0.1, 0.2])},
+            "one number, or for equalized-odds a pair, label 0 first, got 2 for criterion 'dp'",
+        ),
         ({"tolerance": "x"}, "tolerance must be a number"),
         ({"sample_size": "3"}, "sample_size must be at least 1"),
         ({"start": "abc"}, "expected numbers, got 'abc'"),

@@ -83,7 +83,7 @@ def _variance(
 
 
 def largest_interval(
-    area: np.ndarray, variance: np.ndarray, confidence: float
+    area: np.ndarray, variance: np.ndarray, confidence: float, least: float = 0.0
 ) -> tuple[float, float]:
     r"""Interval for the largest of several AUCs, wherever that largest lies.
 
@@ -91,8 +91,9 @@ def largest_interval(
        z = \Phi^{-1}\!\big(1 - \tfrac{\alpha}{2 M}\big)
 
     All M intervals hold at once with the given confidence (Bonferroni), so the largest of their
-    lower and upper ends hold the largest AUC. With M = 1 it is the plain interval.
+    lower and upper ends hold the largest AUC. With M = 1 it is the plain interval. The largest of
+    the AUCs of every cell against the rest is at least 0.5: that is then the ``least``.
     """
     z = float(NormalDist().inv_cdf(1 - (1 - confidence) / (2 * len(area))))
     half = z * np.sqrt(variance)
-    return max(float((area - half).max()), 0.0), min(float((area + half).max()), 1.0)
+    return max(float((area - half).max()), least), min(float((area + half).max()), 1.0)

@@ -37,7 +37,7 @@ def rdp(scored: ScoredPairs) -> Estimate:
         name = labels[occupied[area.argmax()]]
         reason = f"DeLong's variance is 0 or unknown for {name}, where the AUC is largest"
         return Estimate(value, count, interval=unknown, reason=reason)
-    interval = largest_interval(area[known], variance[known], scored.confidence)
+    interval = largest_interval(area[known], variance[known], scored.confidence, 0.5)
     left = [labels[c] for c, s in zip(occupied, variance, strict=True) if not s > 0]
     note = f"the interval leaves out {', '.join(left)}, without a variance" if left else ""
     return Estimate(value, count, interval=interval, note=note)

@@ -69,7 +69,7 @@ def _square(
 
 def _mark(name: str, i: int, side: int, below: int) -> str:
     """A group's name beside its row and below its column."""
-    shown = name if len(name) <= 18 else name[:17] + "…"
+    shown = name if len(name) <= 18 else f"{name[:8]}…{name[-9:]}"  # long names often end apart
     middle = i * side + side / 2
     size = 13 if side >= 22 else 9
     return (

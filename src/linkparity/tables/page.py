@@ -44,6 +44,8 @@ svg{max-width:100%;height:auto;display:block}svg.range,svg.bars{display:inline-b
 .key{display:inline-block;width:12px;height:12px;border-radius:2px;vertical-align:-1px}
 table{border-collapse:collapse;width:100%;margin-top:8px;font-variant-numeric:tabular-nums}
 th,td{text-align:left;padding:6px 10px;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+th:first-child,td:first-child{min-width:150px}svg.range,svg.bars{min-width:110px}
+section{overflow-x:auto}
 th{font-size:13px;color:var(--dim);font-weight:600}.r{text-align:right;white-space:nowrap}
 .flag{font-size:12px;color:#7a4300;background:#fdebd3;border-radius:4px;padding:1px 6px}
 .gate{border-radius:8px;padding:12px 16px;margin:0 0 18px;font-weight:600}

@@ -88,5 +88,5 @@ def _rdp(ranks: RankSums, count: int, names: list[str], confidence: float | None
         return Estimate(value, count, interval=unknown, reason=reason)
     left = [name for name, some in zip(names, known, strict=True) if not some]
     note = f"the interval leaves out {', '.join(left)}, without a variance" if left else ""
-    ends = largest_interval(area[known], variance[known], confidence)
+    ends = largest_interval(area[known], variance[known], confidence, 0.5)
     return Estimate(value, count, interval=ends, note=note)
