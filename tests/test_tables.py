@@ -74,15 +74,16 @@ def code_names(names):
 
 @pytest.mark.parametrize("criterion", ["dp", "weak-dp", "eo", "equalized-odds", "accuracy"])
 @pytest.mark.parametrize("target", ["model", "free", 0.3])
-def test_projection_equals_i_project(case, criterion, target):
+@pytest.mark.parametrize("tolerance", [0.0, 0.05])
+def test_projection_equals_i_project(case, criterion, target, tolerance):
     scores, people, groups, _ = case
-    fair = lp.project(scores, "kind", people, criterion=criterion, target=target)
+    asked = {"criterion": criterion, "target": target, "tolerance": tolerance}
+    fair = lp.project(scores, "kind", people, **asked)
     known = lp.i_project(
         logit(scores.score.to_numpy()),
         groups=groups,
-        criterion=criterion,
         labels=scores.label.to_numpy(copy=True),
-        target=target,
+        **asked,
     )
     assert np.abs(fair.fair_score - known.logits.sigmoid().numpy()).max() < 1e-9
     pd.testing.assert_frame_equal(fair[scores.columns], scores)
