@@ -8,8 +8,9 @@ from linkparity.criteria import Cells
 from linkparity.optional import require
 from linkparity.sums import Sums
 from linkparity.tables.engine import EXTRA
-from linkparity.tables.scores import ScoreTable, movable
+from linkparity.tables.scores import ScoreTable
 from linkparity.tables.statistics import Statistics
+from linkparity.tables.values import movable
 
 #: Above this a tilt's exponential would swamp the short formula for the divergence.
 STEEP = 30.0

@@ -11,9 +11,10 @@ from linkparity.tables.cellsums import moved_rows, sigmoid
 from linkparity.tables.engine import EXTRA
 from linkparity.tables.parity import Tilted, fit_table
 from linkparity.tables.ranks import rank_measures
-from linkparity.tables.scores import ScoreTable, movable
+from linkparity.tables.scores import ScoreTable
 from linkparity.tables.statistics import Statistics, measure, view_means
 from linkparity.tables.tilts import CellTilt, SavedTilts, apply_tilts, cell_tilts
+from linkparity.tables.values import movable
 from linkparity.words import counted
 
 if TYPE_CHECKING:

@@ -18,17 +18,11 @@ from linkparity.tables.groups import (
     with_group,
 )
 from linkparity.tables.sides import targets_bare
+from linkparity.tables.values import both_scales, label_number, number
 
 #: What may be wrong with a row; the number is the order in which it is told.
-OK, NO_SOURCE, NO_TARGET, NO_SCORE, BAD_SCORE, BAD_LABEL, LOOP, TWICE = range(8)
+OK, NO_SOURCE, NO_TARGET, NO_SCORE, BAD_SCORE, BAD_LABEL, LOOP = range(7)
 LABELS = 2
-#: A logit further out is a probability of 0 or 1 in double precision, on the smaller side too.
-FAR = 700.0
-
-
-def movable(rows: Any) -> Any:
-    """Whether a tilt can move a row's score: one of exactly 0 or 1 stays."""
-    return rows.x.abs() <= FAR
 
 
 @dataclass(frozen=True)
@@ -76,9 +70,9 @@ class ScoreTable:
         given, label = self.given.table, self.columns.label
         if not numbers or not self.given.text:
             return given
-        found = {self.columns.value: _number(given[self.columns.value])}
+        found = {self.columns.value: number(given[self.columns.value])}
         if label is not None:
-            found[label] = _label(given[label]).cast("int8")
+            found[label] = label_number(given[label]).cast("int8")
         return given.mutate(**found)
 
     def keys(self, code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -126,12 +120,12 @@ def _base(scores: Input, columns: Columns) -> Any:
                 "name another column"
             )
     if columns.label is not None:
-        label = _label(table[columns.label])
+        label = label_number(table[columns.label])
     return table.select(
         row=table[ROW] if scores.ordered else ibis.literal(0),
         source=source,
         target=target,
-        value=_number(value),
+        value=number(value),
         label=label.cast("float64"),
         **extra,
     )
@@ -140,21 +134,6 @@ def _base(scores: Input, columns: Columns) -> Any:
 def _placed(end: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """How the group columns of one end are called in the base table."""
     return tuple(f"{end}{i}" for i in range(len(names)))
-
-
-def _number(column: Any) -> Any:
-    if column.type().is_boolean():
-        return column.cast("int8").cast("float64")
-    return column.try_cast("float64") if column.type().is_string() else column.cast("float64")
-
-
-def _label(column: Any) -> Any:
-    """A label as a number; text may also say true or false, as tables with booleans do."""
-    ibis = require("ibis", "audit and project", EXTRA)
-    if not column.type().is_string():
-        return _number(column)
-    word = column.lower()
-    return ibis.cases((word == "true", 1.0), (word == "false", 0.0), else_=_number(column))
 
 
 def _from_columns(engine: Engine, base: Any, columns: Columns, groups: Groups) -> Any:
@@ -209,7 +188,7 @@ def _classified(joined: Any, columns: Columns, grid: int, reading: Reading, bare
         if not bare:
             spare["gb"] = ibis.ifelse(joined.gb == NONE, own, joined.gb).cast("int32")
         joined = joined.mutate(**spare)
-    x, p = _both_scales(joined.value, columns.logits)
+    x, p = both_scales(joined.value, columns.logits)
     low, high = joined.ga, joined.gb
     if not reading.directed and not bare:
         low, high = ibis.least(low, high), ibis.greatest(low, high)
@@ -219,18 +198,6 @@ def _classified(joined: Any, columns: Columns, grid: int, reading: Reading, bare
         row=joined.row, a=joined.a, b=joined.b, ga=joined.ga, gb=joined.gb,
         code=code.cast("int32"), p=p, x=x, issue=_issue(joined, columns, reading),
     )  # fmt: skip
-
-
-def _both_scales(value: Any, logits: bool) -> tuple[Any, Any]:
-    """Logit and probability; a probability of 0 or 1 has an infinite logit."""
-    ibis = require("ibis", "audit and project", EXTRA)
-    if logits:
-        small = (-value.abs()).exp()
-        return value, ibis.ifelse(value > 0, 1 / (1 + small), small / (1 + small))
-    inside = (value > 0) & (value < 1)
-    safe = ibis.ifelse(inside, value, 0.5)
-    edge = ibis.ifelse(value >= 1, float("inf"), float("-inf"))
-    return ibis.ifelse(inside, safe.ln() - (1 - safe).ln(), edge), value
 
 
 def _issue(mixed: Any, columns: Columns, reading: Reading) -> Any:

@@ -8,7 +8,8 @@ import numpy as np
 from linkparity.metrics.sums import CellMeans, cell_means
 from linkparity.optional import require
 from linkparity.tables.engine import EXTRA
-from linkparity.tables.scores import ScoreTable, movable
+from linkparity.tables.scores import ScoreTable
+from linkparity.tables.values import movable
 
 #: Bins per unit of logit; the histogram finds where the solver starts, to about ten digits.
 FINE = 64
