@@ -13,6 +13,7 @@ import pytest
 
 import linkparity as lp
 from linkparity import cli
+from linkparity.tables.gate import read_gates
 from table_cases import exit_code, make_scores, read, write
 
 COMMON = ("--nodes", "n.csv", "--sensitive", "kind")
@@ -300,3 +301,155 @@ def test_closed_streams(here):
     done = run_with(" <&-", "audit", "-", *COMMON)
     assert done.returncode == 2
     assert done.stderr == "Error: stdin: is closed; give a file, or a table by a pipe\n"
+
+
+@pytest.fixture
+def films(here):
+    """Films with scores for people, in that order; people have groups, films have none."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"node": [f"{i:04d}" for i in range(30)], "kind": list("xyz") * 10})
+    pairs = [(f"m{j}", user) for user in people.node for j in range(8)]
+    scores = pd.DataFrame(pairs, columns=["film", "user"]).assign(score=rng.random(240))
+    write(people, Path("n.csv"))
+    write(scores, Path("films.csv"))
+    return scores, people
+
+
+def test_groups_may_stand_on_the_side_of_targets(films, capfd):
+    scores, people = films
+    kinds = people.set_index("node").kind[scores.user].to_numpy()
+    means = scores.groupby(kinds).score.mean()
+    told = found(capfd, "audit", "films.csv", *COMMON, "--bipartite")
+    turned = ("--source", "user", "--target-column", "film")
+    other = found(capfd, "audit", "films.csv", *COMMON, "--bipartite", *turned)
+    write(scores.assign(target_kind=kinds), Path("own.csv"))
+    own = found(capfd, "audit", "own.csv", "--sensitive", "kind", "--bipartite")
+    assert told["dp"] == other["dp"] == own["dp"] == pytest.approx(means.max() - means.min())
+    assert told["exposure"] == other["exposure"] == own["exposure"]
+    assert "Sources have no group, so a cell is a group of targets." in told["notes"]
+    assert exit_code("project", "films.csv", *COMMON, "--bipartite", "--out", "f.csv") == 0
+    fair = pd.read_csv("f.csv", dtype={"user": str})
+    assert fair[["film", "user"]].equals(scores[["film", "user"]])
+    after = fair.groupby(kinds).fair_score.mean()
+    assert after.max() - after.min() < 1e-9
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.SplitWarning", "ignore::linkparity.GraphWarning")
+def test_training_takes_groups_on_the_side_of_targets(films, capfd):
+    scores, _ = films
+    write(scores.sample(120, random_state=0)[["film", "user"]], Path("l.csv"))
+    args = ("train", "--links", "l.csv", *COMMON, "--bipartite", "--model", "maxent")
+    cells = found(capfd, *args)["cells"]
+    assert [cell["groups"] for cell in cells] == [["x"], ["y"], ["z"]]
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+def test_tilts_apply_to_a_table_of_one_group(films, capfd):
+    scores, people = films
+    args = (*COMMON, "--bipartite", "--explain")
+    assert exit_code("project", "films.csv", *args, "--out", "f.csv", "--save-tilts", "t.json") == 0
+    write(scores[scores.user == "0000"], Path("one.csv"))
+    assert exit_code("project", "one.csv", *args, "--apply", "t.json", "--out", "g.csv") == 0
+    every, one = (pd.read_csv(name, dtype={"user": str}) for name in ("f.csv", "g.csv"))
+    assert one.equals(every[every.user == "0000"].reset_index(drop=True))
+    fair = lp.project(scores[:8], "kind", people, bipartite=True, apply="t.json")
+    assert np.allclose(fair.fair_score, every.fair_score[:8])
+
+
+def test_a_gate_at_twice_the_tolerance_passes(here, capfd):
+    for tolerance in (0.02, 0.05, 0.001):
+        args = ("--tolerance", str(tolerance), "--out", "f.csv", "--force")
+        assert exit_code("project", "s.csv", *COMMON, *args) == 0
+        gate = ("--score", "fair_score", "--fail-if", f"dp>{2 * tolerance}")
+        assert exit_code("audit", "f.csv", *COMMON, *gate) == 0
+    capfd.readouterr()
+
+
+def test_a_gate_shows_the_digits_that_fail_it(here):
+    scores, people = here
+    audit = lp.audit(scores, "kind", people)
+    limit = float(f"{audit.dp:.6g}") if float(f"{audit.dp:.6g}") < audit.dp else audit.dp - 1e-9
+    (gate,) = read_gates([f"dp>{limit!r}"])
+    assert f"dp is {limit!r}," not in gate.judge(audit)
+    assert repr(audit.dp)[:9] in gate.judge(audit)
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
+def test_a_table_without_a_header_is_refused(here, capfd):
+    scores, _ = here
+    links = scores[scores.label == 1]
+    write(links, Path("l.csv"))
+    links[["source", "target"]].to_csv("bare.csv", header=False, index=False)
+    train = ("train", *COMMON, "--model", "maxent", "--links")
+    said = refused(capfd, *train, "bare.csv")
+    assert said.startswith("bare.csv: the first line, ")
+    assert said.endswith(
+        "is a pair of nodes and no line of column names; add one, such as source,target"
+    )
+    assert exit_code(*train, "l.csv", "--out", "run") == 0
+    capfd.readouterr()
+    assert "bare.csv: the first line" in refused(
+        capfd, "predict", "run", "--pairs", "bare.csv", "--out", "o.csv"
+    )
+    Path("half.csv").write_text("source,target\n007,7\n9999,\n")
+    args = ("predict", "run", "--pairs", "half.csv", "--unknown", "drop", "--out", "o.csv")
+    assert "row 2, column 'target' holds nothing, not an id" in refused(capfd, *args)
+
+
+def test_the_column_of_ids_is_named_where_it_was_guessed(here, capfd):
+    scores, people = here
+    write(scores[scores.label == 1], Path("l.csv"))
+    named = people.rename(columns={"node": "id"})
+    write(named.assign(name=[f"z{i}" for i in range(30)])[["name", "id", "kind"]], Path("m.csv"))
+    write(named[["kind", "id"]], Path("rev.csv"))
+    write(named[["kind"]], Path("none.csv"))
+    for verb in (("audit", "s.csv"), ("train", "--model", "maxent", "--links", "l.csv")):
+        nodes = ("--sensitive", "kind", "--nodes")
+        said = refused(capfd, *verb, *nodes, "m.csv")
+        assert "is not in m.csv, column 'name' (--node names another column of ids)" in said
+        assert exit_code(*verb, *nodes, "rev.csv") == 0
+        capfd.readouterr()
+        assert "none.csv: has no column of ids" in refused(capfd, *verb, *nodes, "none.csv")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("train", "--links", "-", "--nodes", "-", "--sensitive", "kind"), "only one of --links"),
+        (
+            ("train", "polbooks", "--criterion", "dpp"),
+            "known: accuracy, dp, eo, equalized-odds, no",
+        ),
+        (("train", "polbooks", "--target", "free"), "--target goes with --criterion"),
+        (("train", "polbooks", "--gamma", "1"), "--gamma goes with --criterion"),
+        (
+            ("audit", "s.csv", *COMMON, "--criterion", "dpp"),
+            "known: accuracy, dp, eo, equalized-od",
+        ),
+    ],
+)
+def test_advice_holds_where_it_is_given(here, capfd, args, said):
+    told = refused(capfd, *args)
+    assert said in told
+    assert "churn" not in told
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+def test_audit_does_not_advise_options_of_project(here):
+    scores, people = here
+    alone = people.assign(kind=people.kind.where(people.node != "007", "violet"))
+    ends = (scores.source == "007") | (scores.target == "007")
+    told = lp.audit(scores.assign(score=scores.score.where(~ends, 0.0)), "kind", alone)
+    assert "out of reach" in told.reasons["kl"]
+    assert "--" not in told.reasons["kl"]
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+def test_a_cut_table_says_so(here, capfd):
+    scores, people, _ = make_scores(40)
+    write(scores, Path("s.csv"))
+    write(people.assign(kind=[f"g{i:02d}" for i in range(40)]), Path("n.csv"))
+    assert exit_code("audit", "s.csv", *COMMON) == 0
+    out = capfd.readouterr().out
+    assert "10 more groups stand in --json." in out
+    assert "more cells stand in --json" in out

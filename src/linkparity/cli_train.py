@@ -60,10 +60,12 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train on a data set or on own files: split, train, evaluate, save."""
+    from linkparity.criteria import LABEL_CRITERIA
     from linkparity.display import run_tables
     from linkparity.models import MODELS
     from linkparity.prediction import LinkPredictor
     from linkparity.progress import training_progress
+    from linkparity.registry import Registry
     from linkparity.runs import OwnGraph, read_graph, train_run
     from linkparity.tables.columns import listed
     from linkparity.tables.running import read_number
@@ -81,6 +83,13 @@ def train(
         if given:
             other = "the NAME of a data set" if links else "--links"
             raise ValueError(f"train: {option} goes with {other}; leave it out")
+    Registry("criterion", {"none": None, **LABEL_CRITERIA})[criterion]  # a wrong name is told first
+    if criterion == "none":
+        for option, moot in (
+            ("--gamma", gamma != 100), ("--target", target != "model"), ("--tolerance", tolerance),
+        ):  # fmt: skip
+            if moot:
+                raise ValueError(f"train: {option} goes with --criterion; leave it out, or add one")
     if out is not None and out.exists() and not force:
         raise ValueError(f"{out}: exists already; choose another name, or overwrite with --force")
     if links is None:

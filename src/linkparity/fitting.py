@@ -125,9 +125,8 @@ def fit_tilts(
     entries = layout.entries.part(rows, used)
     names = layout.rows if rows.all() else tuple(compress(layout.rows, rows.tolist()))
     limits = None if ask.limits is None else ask.limits[:, rows]
-    free = Problem(
-        entries, cells.mass[used], None, layout.block[rows], ask.tolerance, names, limits
-    )
+    slack = ask.tolerance - min(tol, ask.tolerance / 2)  # so that rounding stays within it
+    free = Problem(entries, cells.mass[used], None, layout.block[rows], slack, names, limits)
 
     def whole(tilt: np.ndarray) -> np.ndarray:
         found = np.zeros(len(used))

@@ -8,11 +8,12 @@ from linkparity.criteria.custom import Custom
 from linkparity.criteria.dp import DemographicParity
 from linkparity.criteria.eo import EqualOpportunity
 from linkparity.criteria.equalized_odds import EqualizedOdds
-from linkparity.criteria.table import CRITERIA
+from linkparity.criteria.table import CRITERIA, LABEL_CRITERIA
 from linkparity.criteria.weak_dp import WeakParity
 
 __all__ = [
     "CRITERIA",
+    "LABEL_CRITERIA",
     "AccuracyEquality",
     "Cells",
     "ChurnEquality",

@@ -20,3 +20,7 @@ CRITERIA: Registry[Criterion] = Registry(
         "churn": ChurnEquality(),
     },
 )
+#: Those that pairs, groups and labels define; churn asks for a baseline's decisions as well.
+LABEL_CRITERIA = Registry(
+    "criterion", {name: each for name, each in CRITERIA.items() if name != "churn"}
+)

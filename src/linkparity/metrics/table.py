@@ -61,7 +61,7 @@ def unseen(scores: "Scores") -> list[Text]:
     empty = [name for cell, name in zip(scores.cells, labels, strict=True) if not cell.pairs]
     said = []
     if seen > SHOWN:
-        said.append(Text(f"{seen - SHOWN} more cells stand in scores.cells."))
+        said.append(Text(f"{seen - SHOWN} more cells stand in --json, and in .cells in Python."))
     if empty:
         listed = ", ".join(empty[:SHOWN]) + (" …" if len(empty) > SHOWN else "")
         said.append(Text(f"Without a pair ({len(empty)}): {listed}."))

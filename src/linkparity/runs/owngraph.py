@@ -7,13 +7,13 @@ from typing import Any, Literal
 from linkparity.graph import Graph
 from linkparity.grouping import Unknown, missing, warn_of_one, whole_numbers
 from linkparity.sources import Source, read_lists
-from linkparity.tables.columns import check_choices, pick_ends, pick_node_column
+from linkparity.tables.columns import check_choices, not_in, pick_ends, pick_node_column
 from linkparity.tables.duck import Duck
 from linkparity.tables.engine import Input
-from linkparity.tables.files import open_source
+from linkparity.tables.files import STREAM, open_source
 from linkparity.tables.refusals import readable_errors
 from linkparity.tables.workspace import Workspace
-from linkparity.words import nearest_id
+from linkparity.words import check_header, nearest_id
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class OwnGraph:
 
 def read_graph(own: OwnGraph) -> Graph:
     """Read, check and build the graph."""
+    if own.links == own.nodes == STREAM:
+        raise ValueError("only one of --links and --nodes can come by stdin; give a file")
     with Workspace() as workspace, readable_errors():
         duck = Duck(workspace)
         try:
@@ -64,7 +66,8 @@ def read_graph(own: OwnGraph) -> Graph:
         rows = {(str(a), str(b)): row for (a, b), row in rows.items()}
         told = None if told is None else {str(each): value for each, value in told.items()}
     if nodes is not None and told is not None:
-        _check_known(links.name, nodes.name, ends, rows, list(told), own)
+        check_header(links.name, ends, told)
+        _check_known(links.name, nodes, ends, rows, list(told), own)
     first, second = ([pair[i] for pair in rows] for i in (0, 1))
     attribute = None if told is None else " & ".join(own.sensitive)
     source = read_lists(first, second, list(told or ()), told, attribute, own.bipartite)
@@ -186,7 +189,7 @@ def _check_sides(where: str, own: OwnGraph, source: Source, ids: list[Any]) -> N
 
 def _check_known(
     links: str,
-    nodes: str,
+    nodes: Input,
     ends: tuple[str, str],
     rows: dict[tuple[Any, Any], int],
     ids: list[Any],
@@ -199,14 +202,16 @@ def _check_known(
     known = set(ids)
     strange = known.isdisjoint(second)
     bare = own.bipartite and (strange or not first.isdisjoint(second))
+    turned = own.bipartite and known.isdisjoint(first) and not strange
+    where = not_in(nodes, pick_node_column(nodes, own.sensitive, own.node), own.node)
     for (a, b), row in rows.items():
-        lost = a if a not in known else b if not bare and b not in known else None
-        if lost is not None:
-            at_source = a not in known
+        no_source, no_target = a not in known and not turned, b not in known and not bare
+        if no_source or no_target:
+            lost, at_source = (a if no_source else b), no_source
             both = strange and not at_source
             raise ValueError(
-                f"{links}: row {row:,}, column {ends[0 if at_source else 1]!r}: node {lost!r} is "
-                f"not in {nodes}{nearest_id(lost, ids)} write ids alike, or use --unknown group "
+                f"{links}: row {row:,}, column {ends[0 if at_source else 1]!r}: node {lost!r} "
+                f"{where}{nearest_id(lost, ids)} write ids alike, or use --unknown group "
                 "(a group of their own) or --unknown drop"
                 + (", or say --bipartite if targets have no groups" if both else "")
             )

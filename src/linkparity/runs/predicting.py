@@ -17,7 +17,7 @@ from linkparity.tables.files import STREAM, Format, format_of, open_source
 from linkparity.tables.refusals import readable_errors
 from linkparity.tables.workspace import Workspace
 from linkparity.tables.writing import check_output, whole_file
-from linkparity.words import nearest_id
+from linkparity.words import check_header, nearest_id
 
 SCORE = "score"
 
@@ -172,6 +172,7 @@ def _numbers(
     ends = pick_ends(given, pairs.source, pairs.target)
     side = _sides(graph)
     ids = [str(name) for name in _names(graph)]
+    check_header(given.name, ends, ids)
     table = pa.table({"id": ids, "number": np.arange(graph.num_nodes), "side": side})
     engine.con.con.register("known", table)
     left, right = ("", "") if graph.side is None else ("AND a.side = 0", "AND b.side = 1")
@@ -208,14 +209,15 @@ def _wrong(
     """What is wrong with a row, and what to do about it."""
     columns = ", ".join(map(quoted, ends))
     nodes = engine.run(f"SELECT {columns} FROM pairs WHERE {ROW} = {row}").fetchall()[0]
-    at = 0 if a is None else 1
+    empty = [each is None or each == "" for each in nodes]
+    at = empty.index(True) if any(empty) else 0 if a is None else 1
     place, node = f"{given.name}: row {row + 1:,}, column {ends[at]!r}", nodes[at]
-    if a is not None and b is not None:
+    if a is not None and b is not None and not any(empty):
         return (
             f"{place} joins node {node!r} with itself, and only pairs of two nodes have scores; "
             "leave such rows out with --self-loops drop"
         )
-    if node is None or node == "":
+    if empty[at]:
         return f"{place} holds nothing, not an id; fill it in or leave the row out"
     if str(node) in ids:
         kind, other = ("target", "source") if at == 0 else ("source", "target")

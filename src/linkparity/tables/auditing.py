@@ -144,7 +144,7 @@ def _kl(table: ScoreTable, stats: Statistics, criterion: str) -> Estimate:
     try:
         found = fit_table(table, stats, criterion)
     except (Infeasible, NotConverged) as error:
-        return Estimate(NAN, 0, reason=str(error))
+        return Estimate(NAN, 0, reason=str(error).split("; give scores")[0])
     cells = int(np.count_nonzero(found.cells.mass))
     count = int(found.cells.total)
     if cells < 2:
@@ -184,7 +184,8 @@ def _notes(
     if stats.kept:
         notes.append(f"{counted(stats.kept, 'score')} of exactly 0 or 1, which no tilt can move.")
     if table.bare:
-        notes.append("Targets have no group, so a cell is a group of sources.")
+        ends = ("Sources", "targets") if table.columns.swapped else ("Targets", "sources")
+        notes.append(f"{ends[0]} have no group, so a cell is a group of {ends[1]}.")
     if every > 1:
         notes.append(f"Exposure looks at one in {every} lists, all places of each.")
     for reason, count in table.dropped.items():

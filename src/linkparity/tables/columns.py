@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal
 
@@ -77,6 +77,7 @@ class Columns:
         logits: whether they are logits, not probabilities.
         source_groups: columns that hold the source's groups, empty when a node table does.
         target_groups: the same for the target; empty when it has none.
+        swapped: whether source and target are exchanged.
     """
 
     source: str
@@ -86,6 +87,19 @@ class Columns:
     label: str | None
     source_groups: tuple[str, ...] = ()
     target_groups: tuple[str, ...] = ()
+    swapped: bool = False
+
+    @property
+    def turned(self) -> "Columns":
+        """The same with the ends exchanged, where only targets have groups."""
+        return replace(
+            self,
+            source=self.target,
+            target=self.source,
+            source_groups=self.target_groups,
+            target_groups=self.source_groups,
+            swapped=not self.swapped,
+        )
 
     @property
     def used(self) -> set[str]:
@@ -115,6 +129,8 @@ def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
         return Columns(source, target, value, logits, label)
     first = tuple(f"source_{name}" for name in reading.sensitive)
     second = tuple(f"target_{name}" for name in reading.sensitive)
+    if reading.bipartite and not set(first) & set(columns) and set(second) <= set(columns):
+        return Columns(source, target, value, logits, label, (), second).turned
     lone = not set(second) & set(columns)
     for name in first if lone else (*first, *second):
         if name not in columns:
@@ -148,7 +164,21 @@ def pick_node_column(nodes: Input, sensitive: tuple[str, ...], node: str | None)
             )
     if node is not None:
         return _chosen(nodes, node, "--node")
-    return "node" if "node" in nodes.columns else nodes.columns[0]
+    if "node" in nodes.columns:
+        return "node"
+    other = [name for name in nodes.columns if name not in sensitive]
+    if not other:
+        raise ValueError(
+            f"{nodes.name}: has no column of ids beside {', '.join(map(repr, sensitive))}; add one"
+        )
+    return other[0]
+
+
+def not_in(nodes: Input, column: str, told: str | None) -> str:
+    """That an id is not in a node table; where the column was guessed, which one that was."""
+    if told is not None or column == "node":
+        return f"is not in {nodes.name}"
+    return f"is not in {nodes.name}, column {column!r} (--node names another column of ids)"
 
 
 def pick_ends(

@@ -72,6 +72,8 @@ def _exposure(audit: "Audit") -> Table:
             Text(part.group), f"{audit.groups[part.group]:,}", f"{part.candidates:,}",
             f"{part.share:.4f}", f"{part.slot_share:.4f}", f"{part.ratio:.2f}",
         )  # fmt: skip
+    if len(audit.exposure) > SHOWN:
+        table.caption = f"{len(audit.exposure) - SHOWN} more groups stand in --json."
     return table
 
 

@@ -120,6 +120,7 @@ def project(
     from linkparity.tables.correcting import check_names, correct, fair_rows
     from linkparity.tables.frames import eager, opened_frames, returned_frame
     from linkparity.tables.tilts import saved_tilts, tilts_text
+    from linkparity.tables.writing import write_text
 
     reading = Reading(
         listed(sensitive), source, target_column, score, logit, label, node, unknown, duplicates,
@@ -127,10 +128,10 @@ def project(
     )  # fmt: skip
     scores = eager(scores, "scores")
     saved = None if apply is None else saved_tilts(apply, criterion, target, tolerance)
-    with opened_frames(scores, nodes, reading, number=True) as table:
+    with opened_frames(scores, nodes, reading, number=True, several=saved is None) as table:
         check_names(table, explain)
         tilted, stats = correct(table, criterion, target, tolerance, saved, str(apply))
         if save_tilts is not None:
-            Path(save_tilts).write_text(tilts_text(table, tilted), encoding="utf-8")
+            write_text(str(save_tilts), tilts_text(table, tilted), force=True)
         fair, names = fair_rows(table, stats, tilted, explain)
         return returned_frame(scores, table, fair, names)

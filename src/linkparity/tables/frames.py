@@ -69,7 +69,7 @@ def eager(table: Any, name: str) -> Frame:
 
 @contextmanager
 def opened_frames(
-    scores: Any, nodes: Any, reading: Reading, number: bool = False
+    scores: Any, nodes: Any, reading: Reading, number: bool = False, several: bool = True
 ) -> Iterator[ScoreTable]:
     """The classified table of frames; with ``number``, one whose rows can be told apart."""
     table = eager(scores, "scores")
@@ -81,7 +81,7 @@ def opened_frames(
             number = number or reading.duplicates == "first"
             given = _input(engine, table, "scores", wanted, number)
             known = None if people is None else _input(engine, people, "nodes", described, False)
-            yield tidied(classify(engine, given, known, reading))
+            yield tidied(classify(engine, given, known, reading), several)
         finally:
             engine.close()
 

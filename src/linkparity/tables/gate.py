@@ -34,7 +34,9 @@ class Gate:
         if isnan(value):
             return f"{name} is undefined ({reason}), so {self.text!r} cannot be judged"
         if SIGNS[self.sign](value, self.limit):
-            return f"{name} is {value:.6g}, and the gate is {self.text!r}"
+            told = f"{value:.6g}"
+            told = told if float(told) != self.limit else repr(value)
+            return f"{name} is {told}, and the gate is {self.text!r}"
         return None
 
 

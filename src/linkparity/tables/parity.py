@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from linkparity.criteria import CRITERIA, Cells
+from linkparity.criteria import LABEL_CRITERIA, Cells
 from linkparity.fitting import Ask, Fit, check_tolerance, fit_tilts, one_or_all
 from linkparity.solver import Infeasible, NotConverged
 from linkparity.sums import tensor_sums
@@ -116,13 +116,10 @@ def _fit_twice(
 
 def check_criterion(criterion: str, table: ScoreTable) -> None:
     """Raise unless a table has what the criterion asks for."""
-    chosen = CRITERIA[criterion]
-    if criterion == "churn":
-        raise ValueError("criterion 'churn' compares with a baseline's decisions, not with labels")
-    if chosen.needs_labels and not table.labelled:
+    if LABEL_CRITERIA[criterion].needs_labels and not table.labelled:
         raise ValueError(
             f"{table.given.name}: criterion {criterion!r} needs a column 'label' of 0 and 1; "
-            "add it, name it with --label, or use --criterion dp"
+            "add it, name it with --label, or take another criterion, such as dp"
         )
 
 

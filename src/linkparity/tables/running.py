@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linkparity.criteria import CRITERIA
+from linkparity.criteria import LABEL_CRITERIA
 from linkparity.tables.auditing import Audit, audit_scores
 from linkparity.tables.columns import Reading
 from linkparity.tables.correcting import Correction, check_names, correct, fair_rows, report
@@ -71,7 +71,7 @@ def run_audit(
     seed: int = 0,
 ) -> Audit:
     """Audit a file."""
-    CRITERIA[criterion]  # a wrong name is told before any work
+    LABEL_CRITERIA[criterion]  # a wrong name is told before any work
     with opened(inputs) as table:
         return audit_scores(table, criterion, confidence, top, seed)
 
@@ -80,14 +80,14 @@ def run_project(
     inputs: Inputs, out: str, wish: Wish, force: bool = False, told: str | None = None
 ) -> Correction:
     """Correct a file into another; nothing is written unless all of it is."""
-    CRITERIA[wish.criterion or "dp"]
+    LABEL_CRITERIA[wish.criterion or "dp"]
     shape = format_of("out.csv", told) if out == STREAM else format_of(out)
     for name in (out, wish.save_tilts):
         if name is not None:
             check_output(name, force, (inputs.scores, inputs.nodes, wish.apply))
     asked = (wish.criterion, read_number(wish.target), wish.tolerance)
     saved = None if wish.apply is None else saved_tilts(wish.apply, *asked)
-    with opened(inputs) as table:
+    with opened(inputs, several=saved is None) as table:
         check_names(table, wish.explain)
         tilted, stats = correct(table, *asked, saved, wish.apply or "")
         found = report(table, stats, tilted)
@@ -116,7 +116,7 @@ def read_number(target: str) -> object:
 
 
 @contextmanager
-def opened(inputs: Inputs) -> Iterator[ScoreTable]:
+def opened(inputs: Inputs, several: bool = True) -> Iterator[ScoreTable]:
     """The classified score table of the files, in an engine that lasts as long as the block."""
     if inputs.scores == inputs.nodes == STREAM:
         raise ValueError("only one of the scores and --nodes can come by stdin; give a file")
@@ -128,7 +128,7 @@ def opened(inputs: Inputs) -> Iterator[ScoreTable]:
         try:
             given = engine.read(scores, "scores")
             known = None if nodes is None else engine.read(nodes, "nodes")
-            yield tidied(classify(engine, given, known, inputs.reading))
+            yield tidied(classify(engine, given, known, inputs.reading), several)
         finally:
             engine.close()
 

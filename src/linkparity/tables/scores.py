@@ -17,7 +17,7 @@ from linkparity.tables.groups import (
     read_nodes,
     with_group,
 )
-from linkparity.tables.sides import targets_bare
+from linkparity.tables.sides import described_side
 from linkparity.tables.values import both_scales, label_number, number
 
 #: What may be wrong with a row; the number is the order in which it is told.
@@ -94,7 +94,10 @@ def classify(engine: Engine, scores: Input, nodes: Input | None, reading: Readin
         joined = _from_columns(engine, base, columns, groups)
     else:
         groups = read_nodes(engine, nodes, reading)
-        bare = reading.bipartite and targets_bare(engine, base, groups, scores.name)
+        side = described_side(engine, base, groups, scores.name) if reading.bipartite else "both"
+        bare = side != "both"
+        if side == "targets":
+            columns, base = columns.turned, base.mutate(source=base.target, target=base.source)
         joined = _from_nodes(engine, base, groups, bare, reading.unknown == "group")
     grid = len(groups.names) + 2
     rows = engine.keep(_classified(joined, columns, grid, reading, bare), "classified")

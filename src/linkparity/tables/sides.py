@@ -1,7 +1,7 @@
 """Which side of a bipartite score table the node table describes."""
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 from linkparity.grouping import GraphWarning
 from linkparity.tables.engine import Engine
@@ -12,8 +12,10 @@ from linkparity.words import counted
 SHOWN = 3
 
 
-def targets_bare(engine: Engine, base: Any, groups: Groups, where: str) -> bool:
-    """Whether targets have no group: none is in the node table, or its ids are those of sources.
+def described_side(
+    engine: Engine, base: Any, groups: Groups, where: str
+) -> Literal["both", "sources", "targets"]:
+    """Which ends of the pairs the node table is about.
 
     Users and movies are often numbered from 1 each: an id that is a source and a target then says
     that the node table is about sources. If that leaves targets without their groups, a warning
@@ -26,10 +28,10 @@ def targets_bare(engine: Engine, base: Any, groups: Groups, where: str) -> bool:
     )
     described = targets.semi_join(known, "node")
     if not _count(engine, described):
-        return True
+        return "sources"
     both = targets.semi_join(sources, "node")
     if not (count := _count(engine, both)):
-        return False
+        return "both" if _count(engine, sources.semi_join(known, "node")) else "targets"
     if lost := _count(engine, described.anti_join(sources, "node")):
         shown = both.order_by("node").limit(SHOWN).to_pyarrow()["node"].to_pylist()
         some = ", ".join(map(repr, shown)) + (" …" if count > SHOWN else "")
@@ -43,7 +45,7 @@ def targets_bare(engine: Engine, base: Any, groups: Groups, where: str) -> bool:
             GraphWarning,
             stacklevel=5,
         )
-    return True
+    return "sources"
 
 
 def _count(engine: Engine, table: Any) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 
 from linkparity.grouping import warn_of_one
 from linkparity.optional import require
+from linkparity.tables.columns import not_in, pick_node_column
 from linkparity.tables.engine import EXTRA, ROW
 from linkparity.tables.groups import NONE, unknown_named
 from linkparity.tables.scores import (
@@ -22,8 +23,13 @@ from linkparity.tables.scores import (
 from linkparity.words import LOOKED_AT, counted, nearest_id
 
 
-def tidied(table: ScoreTable) -> ScoreTable:
-    """The table with its rows checked, and untidy ones dropped where the reading says so."""
+def tidied(table: ScoreTable, several: bool = True) -> ScoreTable:
+    """The table with its rows checked, and untidy ones dropped where the reading says so.
+
+    Args:
+        table: classified.
+        several: whether there must be two groups, to be compared.
+    """
     rows, engine = table.rows, table.engine
     lost = _lost(table)
     told = rows.select(issue=rows.issue, lost=lost, row=rows.row)
@@ -50,7 +56,7 @@ def tidied(table: ScoreTable) -> ScoreTable:
             )
     good = rows.filter((rows.issue == OK) & ~lost) if dropped else rows
     table = replace(table, good=good, total=total, dropped=dropped)
-    return _with_sizes(_once(table))
+    return _with_sizes(_once(table), several)
 
 
 def _lost(table: ScoreTable) -> Any:
@@ -119,7 +125,8 @@ def _unknown(table: ScoreTable, row: int, count: int) -> str:
     if nodes is not None and found["a" if first else "b"] != NONE:
         why = f"{why} in {nodes.name}"
     elif nodes is not None:
-        why = f"is not in {nodes.name}"
+        told = table.reading.node
+        why = not_in(nodes, pick_node_column(nodes, table.reading.sensitive, told), told)
         ids = table.groups.nodes.select("node").limit(LOOKED_AT).to_pyarrow()["node"].to_pylist()
         hint = f"{nearest_id(node, ids) if cells else ';'} write ids alike,"
         if not first and not (table.rows.b != NONE).any().to_pyarrow().as_py():
@@ -179,7 +186,7 @@ def _twice(table: ScoreTable, twice: Any, count: int) -> str:
     )
 
 
-def _with_sizes(table: ScoreTable) -> ScoreTable:
+def _with_sizes(table: ScoreTable, several: bool) -> ScoreTable:
     """Nodes per group; a node with two groups, or a single group, is an error."""
     good, engine = table.good, table.engine
     ends = good.select(node=good.a, group=good.ga, side=0)
@@ -198,7 +205,7 @@ def _with_sizes(table: ScoreTable) -> ScoreTable:
     sizes = np.zeros(len(names), dtype=np.int64)
     sizes[found["low"]] = found["count"]
     present = np.flatnonzero(sizes)
-    if len(present) < 2:
+    if len(present) < (2 if several else 1):
         which = f"only one group, {names[present[0]]!r}" if len(present) else "no group at all"
         raise ValueError(
             f"{table.given.name}: {which}, has scores; parity compares two or more, "

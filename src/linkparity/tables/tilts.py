@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.criteria import CRITERIA
+from linkparity.criteria import LABEL_CRITERIA
 from linkparity.tables.cellsums import TableSums, cells_of
 from linkparity.tables.parity import Tilted, cell_groups, cell_name, check_criterion
 from linkparity.tables.scores import ScoreTable
@@ -97,7 +97,7 @@ def saved_tilts(
 
 def _read(saved: dict[str, Any]) -> SavedTilts:
     """What the file says; an error of whatever kind for anything that cannot be so."""
-    if saved["format"] != FORMAT or saved["criterion"] not in CRITERIA:
+    if saved["format"] != FORMAT or saved["criterion"] not in LABEL_CRITERIA:
         raise KeyError("format")
     cells = tuple(
         CellTilt(tuple(map(_text, c["groups"])), c.get("label"), _finite(c["tilt"]))

@@ -18,17 +18,15 @@ import torch
 from torch import Tensor
 
 from linkparity.checks import real_number
-from linkparity.criteria import CRITERIA, Cells, Criterion
+from linkparity.criteria import LABEL_CRITERIA, Cells, Criterion
 from linkparity.criteria.criterion import Layout
 from linkparity.fitting import Ask, check_tolerance, fit_tilts
 from linkparity.graph import Graph
 from linkparity.models import LinkModel
-from linkparity.registry import Registry
 from linkparity.sums import Sums
 from linkparity.targets import read_target
 
 #: Criteria whose cells follow from a graph.
-TRAINED = Registry("criterion", {name: CRITERIA[name] for name in CRITERIA if name != "churn"})
 #: Beyond, the loss is no number that float32 can hold.
 MOST_GAMMA = 1e30
 #: Accuracy of the tilts on the logit scale while training.
@@ -198,9 +196,9 @@ def trained_criterion(criterion: str | Criterion) -> Criterion:
     if name in ("churn", "custom"):
         raise ValueError(
             f"train: criterion {name!r} belongs to given pairs, and training draws its own; "
-            f"use FairnessRegularizer in your own loop, or one of {', '.join(TRAINED)}"
+            f"use FairnessRegularizer in your own loop, or one of {', '.join(LABEL_CRITERIA)}"
         )
-    return TRAINED[criterion] if isinstance(criterion, str) else criterion
+    return LABEL_CRITERIA[criterion] if isinstance(criterion, str) else criterion
 
 
 def cell_gap(cells: Cells, base: Sums) -> float:
