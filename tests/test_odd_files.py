@@ -292,12 +292,17 @@ def run_with(redirection, *args):
     command = [sys.executable, "-m", "linkparity", *args]
     quoted = " ".join(map(str, command)) + redirection
     env = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
-    return subprocess.run(quoted, shell=True, env=env, capture_output=True, text=True, check=False)
+    bash = ["bash", "-c", quoted]
+    return subprocess.run(bash, env=env, capture_output=True, text=True, check=False)
 
 
 def test_closed_streams(here):
     done = run_with(" >&-", "audit", "s.csv", *COMMON)
     assert done.returncode == 0, done.stderr
+    for args in (("audit", "s.csv", *COMMON), ("project", "s.csv", *COMMON, "--out", "-")):
+        done = run_with(" | true; exit ${PIPESTATUS[0]}", *args)
+        assert done.returncode == 2  # 1 is a gate that failed
+        assert done.stderr.splitlines()[-1] == "Error: stdout was closed before all was written"
     done = run_with(" <&-", "audit", "-", *COMMON)
     assert done.returncode == 2
     assert done.stderr == "Error: stdin: is closed; give a file, or a table by a pipe\n"

@@ -5,11 +5,12 @@ import re
 import sys
 import warnings
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from rich.console import Console
 
-from linkparity.errors import PlainError
+from linkparity.errors import PlainError, to_stdout
 
 #: Errors whose message is a sentence for the user.
 EXPECTED = (ValueError, OSError, PlainError)
@@ -24,18 +25,28 @@ OPTION = re.compile(
 )
 
 
+class _Console(Console):
+    """Leaves it to us what becomes of a reader that has gone; rich would exit with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def show(*things: object, aside: bool = False) -> None:
     """Print tables and sentences, the result of a command, to stdout; to stderr if aside."""
     stream = sys.stderr if aside else sys.stdout
     width = None if stream.isatty() else WIDTH
-    console = Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
-    for thing in things:
-        console.print(thing)
+    console = _Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
+    with nullcontext() if aside else to_stdout():
+        for thing in things:
+            console.print(thing)
 
 
 def show_json(value: Mapping[str, object]) -> None:
     """Print one JSON object to stdout; a number that is not finite must be None by now."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    with to_stdout():
+        print(text)
 
 
 def say(text: str) -> None:

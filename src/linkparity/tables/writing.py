@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from linkparity.errors import to_stdout
 from linkparity.tables.files import STREAM
 from linkparity.tables.workspace import Workspace, try_lock
 
@@ -45,9 +46,9 @@ def whole_file(name: str, force: bool = False, spool: Path | None = None) -> Ite
         with Workspace(spool) as workspace:
             path = workspace.path / "out"
             yield str(path)
-            with path.open("rb") as file:
+            with path.open("rb") as file, to_stdout():
                 shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
-            sys.stdout.buffer.flush()
+                sys.stdout.buffer.flush()
         return
     check_output(name, force)
     target = Path(name).absolute()
