@@ -121,6 +121,28 @@ def test_columns_that_are_not_read_may_hold_anything(case, known):
     assert fair.extra.tolist() == odd.extra.tolist()
 
 
+def test_values_of_several_types_read_as_text(case, known):
+    scores, people = case
+    coded = people.assign(kind=[{"red": 1, "green": "two", "blue": 3.5}[k] for k in people.kind])
+    found = lp.audit(scores, "kind", coded)
+    assert sorted(found.groups) == ["1", "3.5", "two"]
+    assert found.dp == pytest.approx(known[0].dp)
+    number = {node: i if i % 2 else str(i) for i, node in enumerate(people.node)}
+    mixed = scores.assign(source=scores.source.map(number), target=scores.target.map(number))
+    fair = lp.project(mixed, "kind", people.assign(node=people.node.map(number)))
+    assert np.allclose(fair.fair_score, lp.project(scores, "kind", people).fair_score)
+    assert fair.source.tolist() == mixed.source.tolist()
+
+
+def test_a_column_named_by_a_number_is_let_be(case, known):
+    scores, people = case
+    odd = scores.rename(columns={"label": 0})
+    assert lp.audit(odd, "kind", people).dp == pytest.approx(known[0].dp)
+    assert list(lp.project(odd, "kind", people).columns) == [*odd.columns, "fair_score"]
+    with pytest.raises(ValueError, match="no column 'Kind'; did you mean 'kind'"):
+        lp.audit(odd, "Kind", people.rename(columns={"node": 1}))
+
+
 @pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
 def test_ids_of_two_types_are_one_where_they_read_alike():
     frame = pd.DataFrame(
@@ -154,7 +176,7 @@ def test_sides_with_the_same_ids_and_groups_of_their_own():
     assert sum(found.groups.values()) == 12 + 9
     means = frame.groupby(["source_g", "target_g"]).score.mean()
     assert found.dp == pytest.approx(means.max() - means.min())
-    with pytest.raises(ValueError, match="node 2 has two groups in this table"):
+    with pytest.raises(ValueError, match=r"node \d+ has two groups in this table"):
         lp.audit(frame, "g", directed=True, self_loops="drop")
     torn = frame.copy()
     torn.loc[20, "target_g"] = "item 7"

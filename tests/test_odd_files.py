@@ -137,6 +137,9 @@ def test_ids_of_other_types_train_and_predict(here, capfd, kind):
     assert exit_code("predict", "run", "--top", "1", "--out", "t.csv") == 0
     want = {"uint64": str(2**63 + 5), "bytes": "id 0", "float": "0"}[kind]
     assert want in set(read(Path("t.csv")).source)
+    write(turned[["source", "target"]], Path("p.parquet"))
+    assert exit_code("predict", "run", "--pairs", "p.parquet", "--out", "o.csv") == 0
+    assert len(read(Path("o.csv"))) == len(scores)
 
 
 def test_a_node_with_a_group_in_one_row_only(here, capfd):
@@ -285,7 +288,8 @@ def test_odd_options(here, capfd, args, said):
 @pytest.mark.parametrize("told", ["xlsx", "CSV"])
 def test_an_unknown_format_of_stdin(here, capfd, told):
     said = refused(capfd, "audit", "-", *COMMON, "--format", told)
-    assert said == f"unknown format {told!r}; known: csv, parquet, tsv"
+    assert said.startswith(f"unknown format {told!r};")
+    assert said.endswith("known: csv, parquet, tsv")
 
 
 def run_with(redirection, *args):
@@ -337,6 +341,16 @@ def test_groups_may_stand_on_the_side_of_targets(films, capfd):
     assert fair[["film", "user"]].equals(scores[["film", "user"]])
     after = fair.groupby(kinds).fair_score.mean()
     assert after.max() - after.min() < 1e-9
+
+
+def test_a_listed_side_without_values_has_no_groups(films, capfd):
+    _, people = films
+    plain = found(capfd, "audit", "films.csv", *COMMON, "--bipartite")
+    listed = pd.DataFrame({"node": [f"m{j}" for j in range(8)], "kind": ""})
+    write(pd.concat([people, listed]), Path("n.csv"))
+    told = found(capfd, "audit", "films.csv", *COMMON, "--bipartite")
+    assert told["cells"] == plain["cells"]
+    assert told["exposure"] == plain["exposure"]
 
 
 @pytest.mark.filterwarnings("ignore::linkparity.SplitWarning", "ignore::linkparity.GraphWarning")

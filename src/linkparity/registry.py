@@ -11,9 +11,12 @@ def nearest(name: str, known: list[str]) -> str:
 
     >>> nearest("dotproduct", ["cne", "dot-product"])
     "; did you mean 'dot-product'?"
+    >>> nearest("G", ["node", "g"])
+    "; did you mean 'g'?"
     """
-    close = get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ";"
+    spelled = {each.lower(): each for each in reversed(known)}
+    close = get_close_matches(name.lower(), spelled, n=1)
+    return f"; did you mean {spelled[close[0]]!r}?" if close else ";"
 
 
 class Registry(dict[str, T]):

@@ -176,7 +176,7 @@ def _numbers(
     table = pa.table({"id": ids, "number": np.arange(graph.num_nodes), "side": side})
     engine.con.con.register("known", table)
     left, right = ("", "") if graph.side is None else ("AND a.side = 0", "AND b.side = 1")
-    first, second = (f"CAST(p.{quoted(end)} AS VARCHAR)" for end in ends)
+    first, second = (_id_text(given, end) for end in ends)
     engine.run(
         f"CREATE TABLE numbered AS SELECT p.{ROW} AS row, a.number AS a, b.number AS b, "
         f"coalesce({first}, '') = '' OR coalesce({second}, '') = '' AS bare "
@@ -195,6 +195,17 @@ def _numbers(
     if not len(found["row"]):
         raise ValueError(f"{given.name}: has no pair to score; check the file and the options")
     return found["row"], np.stack([found["a"], found["b"]], axis=1).astype(np.int64)
+
+
+def _id_text(given: Input, end: str) -> str:
+    """SQL for an id as text; a whole number that is stored as a float reads as a whole number."""
+    column = f"p.{quoted(end)}"
+    if not given.table[end].type().is_floating():
+        return f"CAST({column} AS VARCHAR)"
+    return (
+        f"CASE WHEN {column} = floor({column}) AND abs({column}) < {2**53} "
+        f"THEN CAST(TRY_CAST({column} AS BIGINT) AS VARCHAR) ELSE CAST({column} AS VARCHAR) END"
+    )
 
 
 def _wrong(

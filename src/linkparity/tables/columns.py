@@ -144,7 +144,7 @@ def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
 
 def _warn_of_label(scores: Input, taken: set[str]) -> None:
     """Say so when a column that is not read looks like the labels."""
-    other = {name.lower(): name for name in scores.columns if name not in taken}
+    other = {str(name).lower(): name for name in scores.columns if name not in taken}
     if near := get_close_matches("label", other, n=1, cutoff=0.75):
         name = other[near[0]]
         warnings.warn(

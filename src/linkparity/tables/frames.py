@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from linkparity.grouping import missing
 from linkparity.optional import require
 from linkparity.tables.columns import Reading, pick_columns, pick_node_column
 from linkparity.tables.duck import DuckEngine
@@ -39,8 +40,8 @@ class Frame:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Its columns."""
-        return tuple(self.table.columns)
+        """Its columns' names; a number that stands for one is no name that is asked for."""
+        return tuple(map(str, self.table.columns))
 
 
 def eager(table: Any, name: str) -> Frame:
@@ -123,9 +124,9 @@ def _is_able(con: Any) -> bool:
 def _input(engine: Engine, frame: Frame, name: str, used: set[str], number: bool) -> Input:
     """The table as the engine sees it; an Ibis table has no order, unless one is made up."""
     ibis = require("ibis", name, EXTRA)
-    con, order = frame.backend, [column for column in frame.columns if column in used]
+    con, order = frame.backend, [column for column in frame.table.columns if column in used]
     if con is None:
-        rows = engine.take(frame.table.select(*order).to_arrow(), name)
+        rows = engine.take(_arrow(frame.table.select(*order)), name)
         return Input(name, rows, names=frame.columns)
     if con is engine.con:
         if number:
@@ -135,6 +136,24 @@ def _input(engine: Engine, frame: Frame, name: str, used: set[str], number: bool
     if isinstance(engine, DuckEngine):
         return Input(name, engine.stream(frame.table.to_pyarrow_batches(), name))
     return Input(name, engine.take(frame.table.select(*order).to_pyarrow(), name))
+
+
+def _arrow(frame: Any) -> Any:
+    """A frame as an Arrow table; values of several types in one column become text."""
+    pa = require("pyarrow", "audit and project", EXTRA)
+    try:
+        return frame.to_arrow()
+    except pa.ArrowException:
+        return pa.table({name: _column(frame.get_column(name)) for name in frame.columns})
+
+
+def _column(series: Any) -> Any:
+    pa = require("pyarrow", "audit and project", EXTRA)
+    try:
+        return series.to_arrow()
+    except pa.ArrowException:
+        told = [None if missing(value) else str(value) for value in series.to_list()]
+        return pa.array(told, pa.string())
 
 
 def returned_frame(scores: Frame, table: ScoreTable, fair: Any, names: list[str]) -> Any:

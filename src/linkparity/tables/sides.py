@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from linkparity.grouping import GraphWarning
 from linkparity.tables.engine import Engine
-from linkparity.tables.groups import Groups, alike
+from linkparity.tables.groups import NONE, Groups, alike
 from linkparity.words import counted
 
 #: Ids that a warning shows.
@@ -15,13 +15,14 @@ SHOWN = 3
 def described_side(
     engine: Engine, base: Any, groups: Groups, where: str
 ) -> Literal["both", "sources", "targets"]:
-    """Which ends of the pairs the node table is about.
+    """Which ends of the pairs the node table gives groups to.
 
     Users and movies are often numbered from 1 each: an id that is a source and a target then says
     that the node table is about sources. If that leaves targets without their groups, a warning
     says so, since a single stray row has the same effect.
     """
-    known = groups.nodes.select(node=alike(groups.nodes.node, base.source)[0])
+    grouped = groups.nodes.filter(groups.nodes.group != NONE)
+    known = grouped.select(node=alike(grouped.node, base.source)[0])
     sources, targets = (
         base.select(node=alike(end, groups.nodes.node)[0]).distinct()
         for end in (base.source, base.target)

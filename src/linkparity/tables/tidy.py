@@ -217,7 +217,7 @@ def _with_sizes(table: ScoreTable, several: bool) -> ScoreTable:
 
 def _torn(table: ScoreTable, each: Any, low: int, high: int) -> str:
     """Which node has two groups, and the first row that it stands in."""
-    torn = each.filter((each.low == low) & (each.high == high)).limit(1)
+    torn = each.filter((each.low == low) & (each.high == high)).order_by("side", "node").limit(1)
     node, side = (torn.to_pyarrow().to_pylist()[0][name] for name in ("node", "side"))
     good, apart = table.good, table.reading.bipartite
     at_source, at_target = good.a == node, good.b == node
