@@ -688,3 +688,17 @@ def test_top_of_a_run_leaves_out_the_links_that_were_held_out(tmp_path):
     plain = quick().fit(split_links(graph, seed=0).train).top(10)
     index = torch.from_numpy(np.stack([plain.node, plain.partner], axis=1))
     assert graph.is_link(index).any()
+
+
+def test_what_a_killed_save_left_is_no_obstacle(tmp_path):
+    predictor = LinkPredictor("maxent").fit(planted())
+    place = tmp_path / "run"
+    place.mkdir()
+    for name in (".model.json-abc", ".model.safetensors-xyz"):
+        (place / name).write_bytes(b"half")
+    predictor.save(place)
+    assert sorted(path.name for path in place.iterdir()) == ["model.json", "model.safetensors"]
+    pairs = [[0, 1], [2, 5]]
+    assert np.allclose(
+        LinkPredictor.load(place).predict_proba(pairs), predictor.predict_proba(pairs)
+    )

@@ -38,6 +38,8 @@ def save_predictor(predictor: "LinkPredictor", path: Path) -> None:
     text = _describe(predictor, hashlib.sha256(data).hexdigest())
     fresh_place = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
+    for old in _left_here(path):
+        old.unlink(missing_ok=True)
     written = {TENSORS: data, TEXT: json.dumps(text, indent=1, ensure_ascii=False).encode()}
     fresh: dict[str, str] = {}
     try:
@@ -56,7 +58,8 @@ def save_predictor(predictor: "LinkPredictor", path: Path) -> None:
 
 def check_place(path: Path) -> None:
     """Refuse a place where a predictor cannot be saved, best before a long training."""
-    if path.exists() and not _saved_here(path) and (not path.is_dir() or any(path.iterdir())):
+    foreign = path.exists() and (not path.is_dir() or any(set(path.iterdir()) - _left_here(path)))
+    if foreign and not _saved_here(path):
         raise FileExistsError(
             f"{path}: exists and holds no saved predictor, so it is left alone; "
             "choose a new directory"
@@ -69,6 +72,11 @@ def check_place(path: Path) -> None:
         raise type(error)(
             f"{path}: cannot be written ({error.strerror}); choose another directory"
         ) from None
+
+
+def _left_here(path: Path) -> set[Path]:
+    """Files that a killed process left when it saved here."""
+    return {each for name in (TENSORS, TEXT) for each in path.glob(f".{name}-*")}
 
 
 def _write_beside(path: Path, data: bytes) -> str:
