@@ -440,7 +440,7 @@ def test_the_column_of_ids_is_named_where_it_was_guessed(here, capfd):
             "known: accuracy, dp, eo, equalized-odds, no",
         ),
         (("train", "polbooks", "--target", "free"), "--target goes with --criterion"),
-        (("train", "polbooks", "--gamma", "1"), "--gamma goes with --criterion"),
+        (("train", "polbooks", "--tolerance", "0.1"), "--tolerance goes with --criterion"),
         (
             ("audit", "s.csv", *COMMON, "--criterion", "dpp"),
             "known: accuracy, dp, eo, equalized-od",

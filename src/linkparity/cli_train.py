@@ -85,9 +85,7 @@ def train(
             raise ValueError(f"train: {option} goes with {other}; leave it out")
     Registry("criterion", {"none": None, **LABEL_CRITERIA})[criterion]  # a wrong name is told first
     if criterion == "none":
-        for option, moot in (
-            ("--gamma", gamma != 100), ("--target", target != "model"), ("--tolerance", tolerance),
-        ):  # fmt: skip
+        for option, moot in (("--target", target != "model"), ("--tolerance", tolerance)):
             if moot:
                 raise ValueError(f"train: {option} goes with --criterion; leave it out, or add one")
     if out is not None and out.exists() and not force:
