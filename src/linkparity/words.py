@@ -18,17 +18,6 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def check_header(where: str, ends: tuple[str, str], ids: Iterable[object]) -> None:
-    """Refuse a table whose two column names are ids: its first line is a pair, not a header."""
-    if "source" in ends or "target" in ends:
-        return
-    if set(ends) <= {str(each) for each in ids}:
-        raise ValueError(
-            f"{where}: the first line, {','.join(ends)}, is a pair of nodes and no line of column "
-            "names; add one, such as source,target"
-        )
-
-
 def nearest_id(wanted: object, ids: Iterable[object]) -> str:
     """As :func:`nearest`, for ids of any kind and number.
 

@@ -7,13 +7,19 @@ from typing import Any, Literal
 from linkparity.graph import Graph
 from linkparity.grouping import Unknown, missing, warn_of_one, whole_numbers
 from linkparity.sources import Source, read_lists
-from linkparity.tables.columns import check_choices, not_in, pick_ends, pick_node_column
+from linkparity.tables.columns import (
+    check_choices,
+    check_header,
+    not_in,
+    pick_ends,
+    pick_node_column,
+)
 from linkparity.tables.duck import Duck
 from linkparity.tables.engine import Input
 from linkparity.tables.files import STREAM, open_source
 from linkparity.tables.refusals import readable_errors
 from linkparity.tables.workspace import Workspace
-from linkparity.words import check_header, nearest_id
+from linkparity.words import nearest_id
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,15 @@ import numpy as np
 from linkparity.graph import Graph
 from linkparity.optional import require
 from linkparity.prediction import LinkPredictor
-from linkparity.tables.columns import check_choices, pick_ends
+from linkparity.tables.columns import check_choices, check_header, pick_ends
 from linkparity.tables.duck import DuckEngine, copy_options, quoted, size_of, text
 from linkparity.tables.engine import EXTRA, ROW, Input
 from linkparity.tables.files import STREAM, Format, format_of, open_source
+from linkparity.tables.groups import id_text
 from linkparity.tables.refusals import readable_errors
 from linkparity.tables.workspace import Workspace
 from linkparity.tables.writing import check_output, whole_file
-from linkparity.words import check_header, nearest_id
+from linkparity.words import nearest_id
 
 SCORE = "score"
 
@@ -176,12 +177,13 @@ def _numbers(
     table = pa.table({"id": ids, "number": np.arange(graph.num_nodes), "side": side})
     engine.con.con.register("known", table)
     left, right = ("", "") if graph.side is None else ("AND a.side = 0", "AND b.side = 1")
-    first, second = (_id_text(given, end) for end in ends)
+    rows = given.table
+    texts = rows.select(row=rows[ROW], first=id_text(rows[ends[0]]), second=id_text(rows[ends[1]]))
     engine.run(
-        f"CREATE TABLE numbered AS SELECT p.{ROW} AS row, a.number AS a, b.number AS b, "
-        f"coalesce({first}, '') = '' OR coalesce({second}, '') = '' AS bare "
-        f"FROM pairs p LEFT JOIN known a ON {first} = a.id {left} "
-        f"LEFT JOIN known b ON {second} = b.id {right}"
+        f"CREATE TABLE numbered AS SELECT p.row, a.number AS a, b.number AS b, "
+        f"coalesce(p.first, '') = '' OR coalesce(p.second, '') = '' AS bare "
+        f"FROM ({engine.con.compile(texts)}) p LEFT JOIN known a ON p.first = a.id {left} "
+        f"LEFT JOIN known b ON p.second = b.id {right}"
     )
     wrong = ["bare"]
     wrong += ["a IS NULL OR b IS NULL"] if pairs.unknown == "error" else []
@@ -195,17 +197,6 @@ def _numbers(
     if not len(found["row"]):
         raise ValueError(f"{given.name}: has no pair to score; check the file and the options")
     return found["row"], np.stack([found["a"], found["b"]], axis=1).astype(np.int64)
-
-
-def _id_text(given: Input, end: str) -> str:
-    """SQL for an id as text; a whole number that is stored as a float reads as a whole number."""
-    column = f"p.{quoted(end)}"
-    if not given.table[end].type().is_floating():
-        return f"CAST({column} AS VARCHAR)"
-    return (
-        f"CASE WHEN {column} = floor({column}) AND abs({column}) < {2**53} "
-        f"THEN CAST(TRY_CAST({column} AS BIGINT) AS VARCHAR) ELSE CAST({column} AS VARCHAR) END"
-    )
 
 
 def _wrong(

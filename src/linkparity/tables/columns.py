@@ -1,7 +1,7 @@
 """Which column holds what, by its usual name or as told."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal
@@ -214,6 +214,17 @@ def pick_ends(
             "name the two columns with --source and --target-column"
         )
     return first, second
+
+
+def check_header(where: str, ends: tuple[str, str], ids: Iterable[object]) -> None:
+    """Refuse a table whose two column names are ids: its first line is a pair, not a header."""
+    if "source" in ends or "target" in ends:
+        return
+    if set(ends) <= {str(each) for each in ids}:
+        raise ValueError(
+            f"{where}: the first line, {','.join(ends)}, is a pair of nodes and no line of column "
+            "names; add one, such as source,target"
+        )
 
 
 def _value(scores: Input, reading: Reading) -> tuple[str, bool]:

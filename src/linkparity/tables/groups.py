@@ -45,23 +45,20 @@ def missing(column: Any) -> Any:
     return column.isnull()
 
 
-def alike(*columns: Any) -> tuple[Any, ...]:
-    """Columns that can be compared: as they are where their types are one, else as text.
+def id_text(column: Any) -> Any:
+    """Ids as text; a whole number that pandas stored as a float beside empty cells reads whole."""
+    ibis = require("ibis", "reading ids", EXTRA)
+    if not column.type().is_floating():
+        return column.cast("string")
+    whole = (column == column.floor()) & (column.abs() < 2.0**53)
+    return ibis.ifelse(whole, column.try_cast("int64").cast("string"), column.cast("string"))
 
-    A whole number that is stored as a float, as pandas does beside empty cells, reads as a whole
-    number.
-    """
-    ibis = require("ibis", "audit and project", EXTRA)
+
+def alike(*columns: Any) -> tuple[Any, ...]:
+    """Columns that can be compared: as they are where their types are one, else as text."""
     if len({column.type().copy(nullable=True) for column in columns}) == 1:
         return columns
-
-    def text(column: Any) -> Any:
-        if not column.type().is_floating():
-            return column.cast("string")
-        whole = (column == column.floor()) & (column.abs() < 2.0**53)
-        return ibis.ifelse(whole, column.try_cast("int64").cast("string"), column.cast("string"))
-
-    return tuple(text(column) for column in columns)
+    return tuple(id_text(column) for column in columns)
 
 
 def number_values(

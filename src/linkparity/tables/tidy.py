@@ -223,10 +223,10 @@ def _torn(table: ScoreTable, each: Any, low: int, high: int) -> str:
     at_source, at_target = good.a == node, good.b == node
     where = (at_target if side else at_source) if apart else at_source | at_target
     rows = good.filter(where).select("row", "a")
-    first = rows.filter(rows.row == rows.row.min().to_pyarrow().as_py()).limit(1)
-    stands_first = first.to_pyarrow().to_pylist()[0]["a"] == node and not (apart and side)
+    first = rows.order_by("row").limit(1).to_pyarrow().to_pylist()[0]
+    stands_first = first["a"] == node and not (apart and side)
     column = table.columns.source if stands_first else table.columns.target
-    place, cells = _place(table, int(first.to_pyarrow().to_pylist()[0]["row"]), column)
+    place, cells = _place(table, first["row"], column)
     named = f"node {cells[column]!r}" if cells else "a node"
     names = (*table.names, "no value")
     both = f"{names[low]!r} and {names[high]!r}"
