@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 import linkparity as lp
-from linkparity.paper import Published, published
+from linkparity.experiments.paper import Published, published
 
 MODELS = ("maxent", "dot-product", "cne", "gae")
 CRITERIA = ("none", "dp", "eo")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from linkparity.console import say
-from linkparity.demo import Demo, run_demo
-from linkparity.optional import require
+from linkparity.cli.output import say
+from linkparity.experiments.demo import Demo, run_demo
+from linkparity.support.optional import require
 
 IMAGES = Path(__file__).parent / "img"
 BEFORE, AFTER = "#8c8c8c", "#0b6e99"

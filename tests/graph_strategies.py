@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 from hypothesis import strategies as st
 
-from linkparity.graph import Graph
+from linkparity.graph.graph import Graph
 
 
 def admissible(graph: Graph) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkparity as lp
-from linkparity.tables.html import report_html
+from linkparity.report.audit_page import report_html
 from table_cases import make_scores, write
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from linkparity.tables.workspace import PREFIX, Workspace, try_lock
+from linkparity.support.workspace import PREFIX, Workspace, try_lock
 from table_cases import exit_code, make_scores, write
 
 HEAD = "source,target,score,label\n"
@@ -252,8 +252,8 @@ def large(tmp_path, rows=1200):
 def start(tmp_path, file, nodes, out):
     spare = tmp_path / "tmp"
     spare.mkdir(exist_ok=True)
-    code = "import linkparity.tables.duck as e, sys; e.IN_MEMORY = 0\n"
-    code += "from linkparity.cli import main; main(sys.argv[1:])"
+    code = "import linkparity.tables.engines.duckdb as e, sys; e.IN_MEMORY = 0\n"
+    code += "from linkparity.cli.app import main; main(sys.argv[1:])"
     args = [sys.executable, "-c", code, "project", str(file), "--nodes", str(nodes)]
     args += ["--sensitive", "kind", "--out", str(out), "--tmp", str(spare)]
     run = subprocess.Popen(args, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -11,13 +11,13 @@ import pytest
 import typer
 
 from linkparity import cli, datasets
-from linkparity.console import one_line
+from linkparity.cli.output import one_line
 from linkparity.datasets import DATASETS
-from linkparity.demo import run_demo
-from linkparity.optional import require
-from linkparity.paper import published
+from linkparity.experiments.demo import run_demo
+from linkparity.experiments.paper import published
 from linkparity.prediction import LinkPredictor
-from linkparity.solver import NotConverged
+from linkparity.projection.solver import NotConverged
+from linkparity.support.optional import require
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = sorted(typer.main.get_command(cli.app).commands)
@@ -221,7 +221,7 @@ def test_demo_prints_tables_or_json_on_stdout_alone(run, monkeypatch, demo):
         tell("working …")
         return demo
 
-    monkeypatch.setattr("linkparity.demo.run_demo", quick)
+    monkeypatch.setattr("linkparity.experiments.demo.run_demo", quick)
     code, out, err = run("demo", "--json")
     assert (code, err) == (0, "working …\n")
     assert json.loads(out) == json.loads(json.dumps(demo.to_dict()))

@@ -15,9 +15,9 @@ import pytest
 import torch
 
 from linkparity.datasets import DATASETS, DataError, block_model, facebook, load, ml100k, on_disk
-from linkparity.datasets.archives import read_archive
-from linkparity.datasets.store import Archive, data_directory, read_files
-from linkparity.registry import UnknownName
+from linkparity.datasets.archive import read_archive
+from linkparity.datasets.cache import Archive, data_directory, read_files
+from linkparity.support.registry import UnknownName
 
 PAPER = {
     "polblogs": (1222, 16714, [586, 636]),

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from linkparity.evaluation import INDEPENDENCE, evaluate, score_pairs
 from linkparity.metrics import METRICS, VIEWS, Estimate, divergence, frame
+from linkparity.metrics.evaluation import INDEPENDENCE, evaluate, score_pairs
 
 NAMES = ("left", "right", "green")
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from linkparity.graph import Graph
-from linkparity.grouping import GraphWarning, number_groups
+from linkparity.graph.graph import Graph
+from linkparity.graph.groups import GraphWarning, number_groups
 
 LINKS = [[0, 1], [3, 2], [1, 4], [0, 5]]
 GROUP = [0, 1, 2, 2, 1, -1]
@@ -413,7 +413,7 @@ def test_missing_packages_are_named_with_the_command(monkeypatch):
 def test_importing_graphs_imports_nothing_heavy_besides_torch():
     heavy = "pandas sklearn networkx torch_geometric pooch narwhals rich requests"
     code = (
-        "import sys, linkparity.datasets, linkparity.split;"
+        "import sys, linkparity.datasets, linkparity.graph.split;"
         f"print([m for m in '{heavy}'.split() if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

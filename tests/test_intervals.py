@@ -12,8 +12,8 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from linkparity.metrics import METRICS, VIEWS, ScoredPairs, bootstrap
-from linkparity.metrics.bootstrap import gap_interval, resampled_sums
-from linkparity.metrics.delong import against_rest, delong, largest_interval, levels
+from linkparity.metrics.intervals.bootstrap import gap_interval, resampled_sums
+from linkparity.metrics.intervals.delong import against_rest, delong, largest_interval, levels
 
 EXAMPLES = settings(deadline=None, max_examples=50)
 small_scores = st.lists(st.integers(0, 5), min_size=2, max_size=12)

@@ -356,7 +356,7 @@ def loop_kl(problem):
 
 
 def test_kl_is_the_divergence_per_constrained_weight():
-    pytest.importorskip("linkparity.projection")
+    pytest.importorskip("linkparity.projection.i_projection")
     rng = np.random.default_rng(5)
     problem = {
         "logits": rng.normal(size=200),
@@ -431,13 +431,13 @@ def projection(monkeypatch):
         cell = torch.arange(len(logits)) - 1
         return types.SimpleNamespace(cell=cell, kl=torch.tensor(6.0))
 
-    solver = types.ModuleType("linkparity.solver")
+    solver = types.ModuleType("linkparity.projection.solver")
     solver.Infeasible = type("Infeasible", (ValueError,), {})
     solver.NotConverged = type("NotConverged", (RuntimeError,), {})
-    module = types.ModuleType("linkparity.projection")
+    module = types.ModuleType("linkparity.projection.i_projection")
     module.i_project = i_project
-    monkeypatch.setitem(sys.modules, "linkparity.solver", solver)
-    monkeypatch.setitem(sys.modules, "linkparity.projection", module)
+    monkeypatch.setitem(sys.modules, "linkparity.projection.solver", solver)
+    monkeypatch.setitem(sys.modules, "linkparity.projection.i_projection", module)
     return seen
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import linkparity as lp
 from linkparity import cli
-from linkparity.tables.gate import read_gates
+from linkparity.tables.fail_if import read_gates
 from table_cases import exit_code, make_scores, read, write
 
 COMMON = ("--nodes", "n.csv", "--sensitive", "kind")

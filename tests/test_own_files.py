@@ -287,7 +287,7 @@ def test_what_is_undefined_is_a_dash_with_a_reason(here, capfd):
 
 SIGNALLED = """
 import os, signal, sys, time
-import linkparity.prediction.predictor, linkparity.runs.predicting, linkparity.tables.running
+import linkparity.prediction.predictor, linkparity.experiments.predict, linkparity.tables.run
 
 def stop(*args, **options):
     os.kill(os.getpid(), signal.SIGINT)
@@ -297,14 +297,14 @@ def stop_in_a_loop(*args, **options):
     yield stop()
 
 {place} = {stop}
-from linkparity.cli import main
+from linkparity.cli.app import main
 main(sys.argv[1:])
 """
 HALF_WAY = {
     "train": ("linkparity.prediction.predictor.train", "stop_in_a_loop"),
-    "predict": ("linkparity.runs.predicting._write", "stop"),
-    "audit": ("linkparity.tables.running.audit_scores", "stop"),
-    "project": ("linkparity.tables.duck.DuckEngine.write", "stop"),
+    "predict": ("linkparity.experiments.predict._write", "stop"),
+    "audit": ("linkparity.tables.run.audit_scores", "stop"),
+    "project": ("linkparity.tables.engines.duckdb.DuckEngine.write", "stop"),
 }
 
 

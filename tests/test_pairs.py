@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_strategies import admissible, graphs, linked
-from linkparity.draws import random_distinct, random_order
-from linkparity.graph import Graph
-from linkparity.pairs import Pairs, PairSpace, all_pairs, sample_nonlinks, sample_pairs
+from linkparity.graph.graph import Graph
+from linkparity.graph.pairs import Pairs, PairSpace, all_pairs, sample_nonlinks, sample_pairs
+from linkparity.support.randomness import random_distinct, random_order
 
 
 def seeded(seed: int = 0) -> torch.Generator:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from linkparity.paper import published
+from linkparity.experiments.paper import published
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 spec = importlib.util.spec_from_file_location("quality", BENCHMARKS / "quality.py")

@@ -26,10 +26,10 @@ from linkparity import (
     train,
 )
 from linkparity.datasets import load
-from linkparity.grouping import GraphWarning
+from linkparity.experiments import train_run
+from linkparity.graph.groups import GraphWarning
 from linkparity.models import MODELS
 from linkparity.prediction import predictor as module
-from linkparity.runs import train_run
 from planted import all_index, planted, planted_bipartite
 
 GRAPHS = [planted, planted_bipartite]
@@ -659,7 +659,7 @@ def test_postprocessing_of_many_pairs_reaches_the_smallest_cells(monkeypatch):
     group[:2], group[2:5] = 3, 4
     graph = Graph(graph.num_nodes, graph.links, group)
     whole = quick(criterion="dp", postprocess="i-projection").fit(graph).tilts_.table
-    monkeypatch.setattr("linkparity.prediction.postprocess.MOST", 9000)
+    monkeypatch.setattr("linkparity.prediction.tilt_table.MOST", 9000)
     drawn = quick(criterion="dp", postprocess="i-projection").fit(graph).tilts_.table
     assert bool((drawn[3:5, 3:5] != 0).all())
     assert torch.allclose(drawn, whole, atol=0.2)

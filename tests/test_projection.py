@@ -732,7 +732,7 @@ def test_the_best_of_all_targets_for_a_hundred_and_fifty_groups(tolerance):
 def test_of_constraints_that_overlap_too_many_are_refused(monkeypatch):
     rng = np.random.default_rng(0)
     groups = {name: rng.integers(0, 40, (2000, 2)) for name in "ab"}
-    monkeypatch.setattr("linkparity.solver.problem.MOST_NUMBERS", 10**6)
+    monkeypatch.setattr("linkparity.projection.solver.problem.MOST_NUMBERS", 10**6)
     with pytest.raises(ValueError, match=r"1,\d+ constraints on \d,\d+ cells .* into fewer, or"):
         i_project(torch.zeros(2000), groups, combine="each", target=0.3)
 

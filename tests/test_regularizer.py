@@ -37,7 +37,7 @@ def test_second_call_starts_from_the_last_tilts():
     moved = logits + 1e-3 * torch.randn(5000, generator=torch.Generator().manual_seed(1))
     cells = lp.Cells.prepare(groups)
     cold = i_project(moved, cells=cells).steps
-    warm = i_project(moved, cells=cells, start=regularizer._recall(cells)).steps
+    warm = i_project(moved, cells=cells, start=regularizer.warm_start.start(cells)).steps
     assert warm < cold
 
 
@@ -48,14 +48,14 @@ def test_warm_start_is_matched_by_group_pair():
     regularizer(logits, groups)
     first = dict(zip(map(tuple, regularizer.key.tolist()), regularizer.tilt.tolist(), strict=True))
     fewer = groups.clamp(max=1)
-    assert regularizer._recall(lp.Cells.prepare(fewer)).tolist() == [
+    assert regularizer.warm_start.start(lp.Cells.prepare(fewer)).tolist() == [
         first[0, 0],
         first[0, 1],
         first[1, 1],
     ]
     more = torch.tensor([[3, 3], [0, 2], [1, 3]])
     cells = lp.Cells.prepare(more)
-    recalled = dict(zip(cells.layout.names, regularizer._recall(cells), strict=True))
+    recalled = dict(zip(cells.layout.names, regularizer.warm_start.start(cells), strict=True))
     assert recalled["0-2"] == first[0, 2]
     assert recalled["3-3"] == 0
     for seed in range(5):
@@ -146,7 +146,7 @@ def test_warm_start_of_crossed_attributes_is_matched_by_combination():
     x = torch.tensor([1.0, 2.0, 3.0, -1.0], dtype=torch.float64)
     regularizer(x, {"a": [0, 0, 1, 1], "b": [0, 2, 0, 2]})
     cells = lp.Cells.prepare({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}, combine="cross")
-    recalled = dict(zip(cells.layout.names, regularizer._recall(cells), strict=True))
+    recalled = dict(zip(cells.layout.names, regularizer.warm_start.start(cells), strict=True))
     logit = torch.logit(torch.tensor(0.3)).item()
     assert recalled["1+0"] == pytest.approx(logit - 3)
     assert recalled["0+1"] == 0

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from graph_strategies import admissible, graphs, linked
 from linkparity.datasets import block_model, load
-from linkparity.draws import random_order
-from linkparity.graph import Graph
-from linkparity.split import SplitWarning, _cover, _spanning_forest, split_links
+from linkparity.graph.graph import Graph
+from linkparity.graph.split import SplitWarning, _cover, _spanning_forest, split_links
+from linkparity.support.randomness import random_order
 
 
 def components(links: set[frozenset], nodes: set[int]) -> int:

@@ -15,8 +15,8 @@ from scipy.special import expit, logit
 
 import linkparity as lp
 from linkparity import cli
-from linkparity.metrics.delong import delong, levels
-from linkparity.metrics.ranksums import RankSums
+from linkparity.metrics.intervals.delong import delong, levels
+from linkparity.metrics.rank_sums import RankSums
 from table_cases import exit_code, make_scores, read, write
 
 pl = pytest.importorskip("polars")

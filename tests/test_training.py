@@ -9,17 +9,17 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 from linkparity import Diverged, Graph, LinkModel, i_project, load, split_links, train
 from linkparity.models import MODELS, gae
 from linkparity.models.degrees import classes
-from linkparity.training.blocks import lay_out
-from linkparity.training.dense import DensePairs
-from linkparity.training.objective import PairWeights, Regularizer, pair_weights, trained_criterion
+from linkparity.training.all_pairs.batch import AllPairs
+from linkparity.training.all_pairs.layout import lay_out
+from linkparity.training.distributed import Processes
+from linkparity.training.objective import Objective, PairWeights, pair_weights, trained_criterion
 from linkparity.training.sampled import SampledPairs
 from linkparity.training.settings import Settings, choose
-from linkparity.training.team import Team
 from planted import all_index, make, planted, planted_bipartite
 
 CRITERIA = ["dp", "eo", "weak-dp", "equalized-odds", "accuracy"]
 GRAPHS = [planted, planted_bipartite]
-ALONE = Team()
+ALONE = Processes()
 
 
 def cases():
@@ -45,18 +45,18 @@ def whole_loss(model, graph, weights, criterion, gamma, target):
 
 
 def measured(scored, criterion, gamma, target):
-    reg = Regularizer(trained_criterion(criterion), gamma, target)
+    objective = Objective.of(criterion, gamma, target, 0.0)
     fit = scored.fit_loss()
-    parity = reg.measure(scored)
-    scored.backward(gamma, parity.tilt)
+    parity = objective.parity(scored)
+    scored.backward(gamma, parity.fit.tilt)
     return fit, parity
 
 
 @pytest.mark.parametrize(("build", "criterion"), list(cases()))
 @pytest.mark.parametrize(("target", "few"), [("model", 0), ("model", 10**9), ("free", None)])
 def test_blocks_are_the_objective_written_out(build, criterion, target, few, monkeypatch):
-    if few is not None:  # stretch by stretch, or all at once
-        monkeypatch.setattr("linkparity.training.scattered.FEW", few)
+    if few is not None:  # segment by segment, or all at once
+        monkeypatch.setattr("linkparity.training.all_pairs.nonlinks_small.FEW", few)
     graph = build()
     model = make("cne", graph).double()
     weights = PairWeights(2.7, 0.4)
@@ -64,7 +64,7 @@ def test_blocks_are_the_objective_written_out(build, criterion, target, few, mon
     total.backward()
     wanted = model.z.grad.clone()
     model.z.grad = None
-    scored = DensePairs(graph, weights, trained_criterion(criterion), ALONE).score(model)
+    scored = AllPairs(graph, weights, trained_criterion(criterion), ALONE).score(model)
     got, parity = measured(scored, criterion, 10.0, target)
     assert got == pytest.approx(fit.item(), rel=1e-7)
     assert parity.kl == pytest.approx(kl.item(), rel=1e-6, abs=1e-12)
@@ -81,7 +81,7 @@ def test_blocks_and_samples_agree_in_expectation(build, criterion):
     gradients, losses = [], []
     generator = torch.Generator().manual_seed(0)
     for pairs in (
-        DensePairs(graph, pair_weights(graph, negatives), trained_criterion(criterion), ALONE),
+        AllPairs(graph, pair_weights(graph, negatives), trained_criterion(criterion), ALONE),
         SampledPairs(graph, negatives, trained_criterion(criterion), generator, ALONE),
     ):
         model.zero_grad()
@@ -147,7 +147,7 @@ def test_the_whole_loss_has_the_gradient_it_claims(name, method):
     def score():
         generator = torch.Generator().manual_seed(1)
         if method == "blocks":
-            return DensePairs(graph, pair_weights(graph, 10), chosen, ALONE).score(model)
+            return AllPairs(graph, pair_weights(graph, 10), chosen, ALONE).score(model)
         return SampledPairs(graph, 10, chosen, generator, ALONE).score(model, 0)
 
     measured(score(), "dp", gamma, 0.2)
@@ -159,8 +159,8 @@ def test_the_whole_loss_has_the_gradient_it_claims(name, method):
         for sign in (1, -1):
             p.data += sign * 1e-5 * direction
             scored = score()
-            reg = Regularizer(chosen, gamma, 0.2)
-            ends.append(scored.fit_loss() + gamma * reg.measure(scored).kl)
+            fit, parity = scored.fit_loss(), Objective.of(chosen, gamma, 0.2, 0.0).parity(scored)
+            ends.append(fit + gamma * parity.kl)
             p.data -= sign * 1e-5 * direction
         assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(slope, rel=1e-4, abs=1e-8)
 
@@ -269,7 +269,7 @@ def test_pairs_all_counts_every_pair_once_in_the_cells():
     (fit + 10 * kl).backward()
     wanted = model.z.grad.clone()
     model.z.grad = None
-    scored = DensePairs(graph, weights, trained_criterion("dp"), ALONE, even).score(model)
+    scored = AllPairs(graph, weights, trained_criterion("dp"), ALONE, even).score(model)
     got, parity = measured(scored, "dp", 10.0, "model")
     assert got == pytest.approx(fit.item(), rel=1e-7)
     assert parity.kl == pytest.approx(kl.item(), rel=1e-6)
@@ -316,7 +316,7 @@ def test_criteria_of_given_pairs_are_refused():
 
 
 def test_maxent_with_links_refuses_a_large_graph(monkeypatch):
-    monkeypatch.setattr("linkparity.training.solving.MOST", 100)
+    monkeypatch.setattr("linkparity.models.maxent_solver.MOST", 100)
     with pytest.raises(ValueError, match="nodes are more than 100; use 'dp' or 'weak-dp'"):
         list(train(make("maxent", planted()), planted(), "eo"))
 
@@ -364,7 +364,7 @@ def test_blocks_of_a_hundred_groups_are_the_objective_written_out(scale):
     wanted = [part.grad.clone() for part in model.parameters()]
     model.zero_grad()
     got, parity = measured(
-        DensePairs(graph, weights, trained_criterion("dp"), ALONE).score(model), "dp", 10.0, "model"
+        AllPairs(graph, weights, trained_criterion("dp"), ALONE).score(model), "dp", 10.0, "model"
     )
     assert (got, parity.kl) == pytest.approx((fit.item(), kl.item()), rel=1e-5)
     for part, gradient in zip(model.parameters(), wanted, strict=True):
@@ -394,7 +394,7 @@ def test_maxent_of_a_hundred_groups(monkeypatch):
     model = make("maxent", graph)
     rows = list(train(model, graph, "dp", 10.0))
     assert rows[-1].loss < rows[0].loss
-    monkeypatch.setattr("linkparity.training.solving.MOST_NUMBERS", 1000)
+    monkeypatch.setattr("linkparity.models.maxent_solver.MOST_NUMBERS", 1000)
     with pytest.raises(ValueError, match=r"maxent: 7,\d+ constraints on .* put groups together"):
         list(train(make("maxent", graph), graph, "dp"))
 
@@ -470,7 +470,7 @@ def test_batches_meet_all_groups_however_nodes_are_stored(monkeypatch):
 def test_batches_are_of_nearly_equal_size_and_hold_every_link_once(monkeypatch):
     monkeypatch.setattr("linkparity.training.sampled.BATCH", 100)
     graph = planted()
-    pairs = SampledPairs(graph, 3, None, torch.Generator(), Team.here())
+    pairs = SampledPairs(graph, 3, None, torch.Generator(), Processes.here())
     drawn = [pairs.draw(b) for b in range(len(pairs))]
     assert len(drawn) == 2
     nodes = [torch.unique(index[:, 0]) for index, _ in drawn]

@@ -166,7 +166,7 @@ class Stop:
             time.sleep(60)
 
 sys.meta_path.insert(0, Stop())
-from linkparity.cli import main
+from linkparity.cli.app import main
 main(sys.argv[1:])
 """
 

@@ -6,23 +6,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from linkparity import criteria as criteria, datasets as datasets
-    from linkparity.graph import Graph as Graph
-    from linkparity.grouping import GraphWarning as GraphWarning
-    from linkparity.pairs import Pairs as Pairs, all_pairs as all_pairs
-    from linkparity.pairs import sample_pairs as sample_pairs
+    from linkparity.graph import Graph as Graph, GraphWarning as GraphWarning
+    from linkparity.graph import Pairs as Pairs, all_pairs as all_pairs
+    from linkparity.graph import sample_pairs as sample_pairs
+    from linkparity.graph import Split as Split, SplitWarning as SplitWarning
+    from linkparity.graph import split_links as split_links
     from linkparity.datasets import load as load
-    from linkparity.split import Split as Split, SplitWarning as SplitWarning
-    from linkparity.split import split_links as split_links
-    from linkparity.models import LinkModel as LinkModel
     from linkparity.criteria import Cells as Cells
     from linkparity.projection import Projection as Projection, i_project as i_project
-    from linkparity.solver import Infeasible as Infeasible, NotConverged as NotConverged
-    from linkparity.regularizer import FairnessRegularizer as FairnessRegularizer
+    from linkparity.projection import Infeasible as Infeasible, NotConverged as NotConverged
+    from linkparity.projection import FairnessRegularizer as FairnessRegularizer
     from linkparity.training import Diverged as Diverged, Epoch as Epoch, train as train
+    from linkparity.models import LinkModel as LinkModel
     from linkparity.prediction import LinkPredictor as LinkPredictor, Ranking as Ranking
     from linkparity.prediction import TrainingWarning as TrainingWarning
-    from linkparity.evaluation import Scores as Scores, evaluate as evaluate
-    from linkparity.evaluation import score_pairs as score_pairs
+    from linkparity.metrics import Scores as Scores, evaluate as evaluate
+    from linkparity.metrics import score_pairs as score_pairs
     from linkparity.tables import audit as audit, project as project
 
 __version__ = "0.1.0"
@@ -32,30 +31,30 @@ HOMES = {
     "load": "datasets",
     "datasets": "",
     "Graph": "graph",
-    "GraphWarning": "grouping",
-    "Pairs": "pairs",
-    "all_pairs": "pairs",
-    "sample_pairs": "pairs",
-    "split_links": "split",
-    "Split": "split",
-    "SplitWarning": "split",
+    "GraphWarning": "graph",
+    "Pairs": "graph",
+    "all_pairs": "graph",
+    "sample_pairs": "graph",
+    "split_links": "graph",
+    "Split": "graph",
+    "SplitWarning": "graph",
     "LinkModel": "models",
     "criteria": "",
     "Cells": "criteria",
     "i_project": "projection",
     "Projection": "projection",
-    "Infeasible": "solver",
-    "NotConverged": "solver",
-    "FairnessRegularizer": "regularizer",
+    "Infeasible": "projection",
+    "NotConverged": "projection",
+    "FairnessRegularizer": "projection",
     "train": "training",
     "Epoch": "training",
     "Diverged": "training",
     "LinkPredictor": "prediction",
     "Ranking": "prediction",
     "TrainingWarning": "prediction",
-    "evaluate": "evaluation",
-    "score_pairs": "evaluation",
-    "Scores": "evaluation",
+    "evaluate": "metrics",
+    "score_pairs": "metrics",
+    "Scores": "metrics",
     "audit": "tables",
     "project": "tables",
 }

@@ -1,14 +1,14 @@
 """Criteria of parity, one file each: group pairs and labels → cells and constraints."""
 
 from linkparity.criteria.accuracy import AccuracyEquality
+from linkparity.criteria.base import Criterion, Layout
 from linkparity.criteria.cells import Cells
 from linkparity.criteria.churn import ChurnEquality
-from linkparity.criteria.criterion import Criterion, Layout
 from linkparity.criteria.custom import Custom
 from linkparity.criteria.dp import DemographicParity
 from linkparity.criteria.eo import EqualOpportunity
 from linkparity.criteria.equalized_odds import EqualizedOdds
-from linkparity.criteria.table import CRITERIA, LABEL_CRITERIA
+from linkparity.criteria.registry import CRITERIA, LABEL_CRITERIA
 from linkparity.criteria.weak_dp import WeakParity
 
 __all__ = [

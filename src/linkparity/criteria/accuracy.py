@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.criteria.criterion import Criterion, Layout, by_label
-from linkparity.criteria.groups import NONE, GroupCells
+from linkparity.criteria.base import Criterion, Layout, by_label
+from linkparity.criteria.group_pairs import NONE, GroupPairs
 
 
 class AccuracyEquality(Criterion):
@@ -16,7 +16,7 @@ class AccuracyEquality(Criterion):
     #: +1 counts agreement with the label, −1 disagreement.
     sign = 1.0
 
-    def layout(self, groups: GroupCells) -> Layout:
+    def layout(self, groups: GroupPairs) -> Layout:
         """One row per group pair over its two cells, of opposite signs."""
         names, key = by_label(groups)
         row = np.tile(np.arange(len(groups)), 2)
@@ -24,6 +24,6 @@ class AccuracyEquality(Criterion):
         block = np.zeros(len(groups), dtype=np.int64)
         return Layout(names, key, np.arange(len(names)), row, value, groups.names, block)
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
         """The group cell, shifted for links."""
         return torch.where(code == NONE, NONE, code + len(groups) * label)

@@ -9,12 +9,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.arrays import tensor
-from linkparity.criteria.criterion import Criterion, Layout
+from linkparity.criteria.base import Criterion, Layout
 from linkparity.criteria.custom import Custom
-from linkparity.criteria.groups import NONE, GroupCells, check_groups, code_groups, cross_groups
-from linkparity.criteria.pages import SMALL, Page, split_pages, sum_stretches
-from linkparity.criteria.table import CRITERIA
+from linkparity.criteria.group_pairs import (
+    NONE,
+    GroupPairs,
+    check_groups,
+    cross_groups,
+    number_group_pairs,
+)
+from linkparity.criteria.registry import CRITERIA
+from linkparity.support.arrays import tensor
+from linkparity.support.segments import SMALL, Chunk, split_chunks, sum_segments
 
 CHUNK = 1 << 20
 
@@ -107,9 +113,9 @@ class Cells:
         return float(self.mass[self.layout.constrained].sum())
 
     @cached_property
-    def pages(self) -> list[Page]:
-        """The constrained pairs in their order, a stretch at a time."""
-        return split_pages(self.start)
+    def pages(self) -> list[Chunk]:
+        """The constrained pairs in their order, a segment at a time."""
+        return split_chunks(self.start)
 
     def __len__(self) -> int:
         return len(self.code)
@@ -147,7 +153,7 @@ class Cells:
     def sum(self, values: Tensor) -> np.ndarray:
         """``(M,)`` float64 sums of values that stand in the sorted order."""
         if len(values) < SMALL * len(self.mass):  # all at once
-            return sum_stretches(values.double().cpu().numpy(), self.start)
+            return sum_segments(values.double().cpu().numpy(), self.start)
         bounds = zip(self.start[:-1], self.start[1:], strict=True)
         return np.array([float(values[a:b].sum(dtype=torch.float64)) for a, b in bounds])
 
@@ -178,15 +184,15 @@ def check_prepared(where: str, cells: Cells, criterion: object, *others: object)
 
 def _parts(
     groups: object, criterion: Criterion, directed: bool, combine: str | None
-) -> dict[Hashable, GroupCells]:
+) -> dict[Hashable, GroupPairs]:
     if combine not in (None, "cross", "each"):
         raise ValueError(f"Cells: combine must be 'cross' or 'each', got {combine!r}")
     if isinstance(criterion, Custom):
-        return {"": code_groups(criterion.cells)}
+        return {"": number_group_pairs(criterion.cells)}
     if groups is None:
         raise ValueError(f"{criterion.name}: groups are missing; give (P,) or (P, 2) integers")
     if not isinstance(groups, Mapping):
-        return {"": code_groups(groups, directed)}
+        return {"": number_group_pairs(groups, directed)}
     if not groups:
         raise ValueError("Cells: groups must name at least one attribute, got an empty dict")
     checked = {name: check_groups(group) for name, group in groups.items()}
@@ -201,7 +207,7 @@ def _parts(
             f"{combine!r}; "
             "'cross' makes one group per combination, 'each' constrains every attribute on its own"
         )
-    return {name: code_groups(group, directed) for name, group in checked.items()}
+    return {name: number_group_pairs(group, directed) for name, group in checked.items()}
 
 
 def _check_labels(
@@ -251,7 +257,7 @@ def _check_weight(weight: object, count: int, device: torch.device) -> Tensor | 
 
 
 def _assign(
-    parts: dict[Hashable, GroupCells], criterion: Criterion, label: Tensor | None, count: int
+    parts: dict[Hashable, GroupPairs], criterion: Criterion, label: Tensor | None, count: int
 ) -> tuple[Layout, Tensor, np.ndarray]:
     """Layout, cell of each pair and number of pairs per cell, in chunks of pairs."""
     layouts = [criterion.layout(groups) for groups in parts.values()]

@@ -3,9 +3,9 @@
 import numpy as np
 from torch import Tensor
 
-from linkparity.arrays import tensor
-from linkparity.criteria.criterion import Criterion, Layout
-from linkparity.criteria.groups import NONE, GroupCells
+from linkparity.criteria.base import Criterion, Layout
+from linkparity.criteria.group_pairs import NONE, GroupPairs
+from linkparity.support.arrays import tensor
 
 
 class Custom(Criterion):
@@ -46,7 +46,7 @@ class Custom(Criterion):
                 f"got {int(self.cells.min())} to {int(self.cells.max())}"
             )
 
-    def layout(self, groups: GroupCells) -> Layout:
+    def layout(self, groups: GroupPairs) -> Layout:
         """The user's matrix; every row has its own target."""
         constraints, count = self.matrix.shape
         row, cell = np.nonzero(self.matrix)
@@ -62,6 +62,6 @@ class Custom(Criterion):
             right=self.right,
         )
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
         """The user's cells, which stand in for the groups."""
         return code

@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from linkparity.criteria.criterion import Criterion, Layout, one_mean_per_cell
-from linkparity.criteria.groups import GroupCells
+from linkparity.criteria.base import Criterion, Layout, one_mean_per_cell
+from linkparity.criteria.group_pairs import GroupPairs
 
 
 class DemographicParity(Criterion):
@@ -12,10 +12,10 @@ class DemographicParity(Criterion):
     name = "dp"
     data_target = True
 
-    def layout(self, groups: GroupCells) -> Layout:
+    def layout(self, groups: GroupPairs) -> Layout:
         """One mean per group pair."""
         return one_mean_per_cell(groups.names, groups.key)
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
         """The group cell itself."""
         return code

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from linkparity.criteria.criterion import Criterion, Layout, one_mean_per_cell
-from linkparity.criteria.groups import NONE, GroupCells
+from linkparity.criteria.base import Criterion, Layout, one_mean_per_cell
+from linkparity.criteria.group_pairs import NONE, GroupPairs
 
 
 class EqualOpportunity(Criterion):
@@ -13,10 +13,10 @@ class EqualOpportunity(Criterion):
     name = "eo"
     needs_labels = True
 
-    def layout(self, groups: GroupCells) -> Layout:
+    def layout(self, groups: GroupPairs) -> Layout:
         """One mean per group pair."""
         return one_mean_per_cell(groups.names, groups.key)
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
         """The group cell of a link, none for any other pair."""
         return torch.where(label == 1, code, NONE)

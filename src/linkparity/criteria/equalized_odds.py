@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.criteria.criterion import Criterion, Layout, by_label, one_mean_per_cell
-from linkparity.criteria.groups import NONE, GroupCells
+from linkparity.criteria.base import Criterion, Layout, by_label, one_mean_per_cell
+from linkparity.criteria.group_pairs import NONE, GroupPairs
 
 
 class EqualizedOdds(Criterion):
@@ -14,12 +14,12 @@ class EqualizedOdds(Criterion):
     name = "equalized-odds"
     needs_labels = True
 
-    def layout(self, groups: GroupCells) -> Layout:
+    def layout(self, groups: GroupPairs) -> Layout:
         """One mean per label and group pair; the target is shared within a label."""
         names, key = by_label(groups)
         block = np.repeat([0, 1], len(groups))
         return one_mean_per_cell(names, key, block, blocks=(0, 1))
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
         """The group cell, shifted for links."""
         return torch.where(code == NONE, NONE, code + len(groups) * label)

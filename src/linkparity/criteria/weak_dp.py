@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.criteria.criterion import Criterion, Layout, one_mean_per_cell
-from linkparity.criteria.groups import NONE, GroupCells
+from linkparity.criteria.base import Criterion, Layout, one_mean_per_cell
+from linkparity.criteria.group_pairs import NONE, GroupPairs
 
 
 class WeakParity(Criterion):
@@ -14,7 +14,7 @@ class WeakParity(Criterion):
     name = "weak-dp"
     data_target = True
 
-    def layout(self, groups: GroupCells) -> Layout:
+    def layout(self, groups: GroupPairs) -> Layout:
         """One mean within, one between."""
         if not groups.paired:
             raise ValueError(
@@ -28,7 +28,7 @@ class WeakParity(Criterion):
             )
         return one_mean_per_cell(("within", "between"), np.array([[0], [1]]))
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupCells) -> Tensor:
+    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
         """0 within, 1 between."""
         first, second = np.split(groups.key, 2, axis=1)
         kind = np.where(second[:, 0] == NONE, NONE, (first != second).any(axis=1))

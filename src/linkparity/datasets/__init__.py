@@ -3,12 +3,12 @@
 from os import PathLike
 
 from linkparity.datasets import facebook, ml100k, polblogs, polbooks
-from linkparity.datasets.archives import DataError
-from linkparity.datasets.blocks import BlockGraph, BlockTruth, block_model
+from linkparity.datasets.archive import DataError
+from linkparity.datasets.cache import data_directory, find
 from linkparity.datasets.card import Card, Dataset
-from linkparity.datasets.store import data_directory, find
-from linkparity.graph import Graph
-from linkparity.registry import Registry
+from linkparity.datasets.synthetic import BlockGraph, BlockTruth, block_model
+from linkparity.graph.graph import Graph
+from linkparity.support.registry import Registry
 
 __all__ = [
     "DATASETS",

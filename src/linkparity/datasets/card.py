@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 
-from linkparity.datasets.store import Archive
-from linkparity.graph import Graph
+from linkparity.datasets.cache import Archive
+from linkparity.graph.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from os import PathLike
 
 import torch
 
-from linkparity.checks import simple_links
+from linkparity.datasets.cache import Archive, read_files, read_manifest
 from linkparity.datasets.card import Card, Dataset
-from linkparity.datasets.store import Archive, read_files, read_manifest
-from linkparity.graph import Graph
+from linkparity.graph.graph import Graph
+from linkparity.graph.validation import simple_links
 
 FEATURES = ("gender;anonymized feature 77", "gender;anonymized feature 78")
 

@@ -5,9 +5,9 @@ from os import PathLike
 import numpy as np
 import torch
 
+from linkparity.datasets.cache import Archive, read_files, read_manifest
 from linkparity.datasets.card import Card, Dataset
-from linkparity.datasets.store import Archive, read_files, read_manifest
-from linkparity.graph import Graph
+from linkparity.graph.graph import Graph
 
 CUTS = (18, 25, 35, 45, 50, 56)
 BINS = ("under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56 and over")

@@ -2,9 +2,9 @@
 
 from os import PathLike
 
+from linkparity.datasets.bundled import read_embedded
 from linkparity.datasets.card import Card, Dataset
-from linkparity.datasets.embedded import read_embedded
-from linkparity.graph import Graph
+from linkparity.graph.graph import Graph
 
 CARD = Card(
     name="polbooks",

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from linkparity.arrays import expit, logit
+from linkparity.support.arrays import expit, logit
 
 
 def check_scores(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.metrics.scored import ScoredPairs
+from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.metrics.views import cell_labels
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkparity.registry import Registry
+from linkparity.support.registry import Registry
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -1,7 +1,14 @@
 """What a link model is: a logit for every pair of nodes, and how fast it can say it."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
+
+from linkparity.graph import Graph
+from linkparity.training.loop import gradient_steps
+from linkparity.training.objective import Epoch, Objective
+from linkparity.training.settings import Settings
 
 
 class LinkModel(nn.Module):
@@ -17,11 +24,13 @@ class LinkModel(nn.Module):
         dimension: of the embedding, unless told otherwise.
         lr: step size of Adam, unless told otherwise.
         epochs: how many steps over all pairs, unless told otherwise.
+        strength: default of a method's own strength; None for a model that has none.
     """
 
     dimension: int = 16
     lr: float = 0.01
     epochs: int = 100
+    strength: float | None = None
 
     def factors(self) -> tuple[Tensor, Tensor] | None:
         """``(n, D)`` left and right vectors of the nodes, or None when there are none.
@@ -44,6 +53,15 @@ class LinkModel(nn.Module):
     def embedding(self) -> Tensor | None:
         """``(n, d)`` what the model knows of each node, or None."""
         return None
+
+    def steps(self, graph: Graph, objective: Objective, settings: Settings) -> Iterator[Epoch]:
+        """Train on ``graph``, one :class:`~linkparity.Epoch` per step; Adam unless overridden.
+
+        A model that is trained otherwise, with two optimizers or with none, overrides this: it
+        reads what it needs of ``settings`` (epochs, lr, generator …) and must leave the model
+        ready for use whenever the caller stops asking for steps.
+        """
+        return gradient_steps(self, graph, objective, settings)
 
     @torch.no_grad()
     def constrain(self) -> None:

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from linkparity.graph import Graph
+from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel, standard_normal
 from linkparity.models.degrees import solve_degrees
 

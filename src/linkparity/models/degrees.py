@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.arrays import expit
-from linkparity.graph import Graph
-from linkparity.grouping import GraphWarning
+from linkparity.graph.graph import Graph
+from linkparity.graph.groups import GraphWarning
+from linkparity.support.arrays import expit
 
 MAX_STEPS = 200
 #: Largest distance of an expected degree from the observed one, relative to 1 + the degree.

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from linkparity.graph import Graph
+from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel, standard_normal
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from linkparity.arrays import tensor
-from linkparity.graph import Graph
+from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel
+from linkparity.support.arrays import tensor
 
 DROPOUT = 0.5
 

@@ -1,11 +1,16 @@
 """MaxEnt: the model of highest entropy whose expected degrees are the observed ones."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 
-from linkparity.graph import Graph
+from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel
 from linkparity.models.degrees import solve_degrees
+from linkparity.models.maxent_solver import solve_maxent
+from linkparity.training.objective import Epoch, Objective
+from linkparity.training.settings import Settings
 
 
 class MaxEnt(LinkModel):
@@ -31,3 +36,12 @@ class MaxEnt(LinkModel):
         """``(n, 2)``: the number and one, one and the number."""
         one = torch.ones_like(self.a)
         return torch.stack([self.a, one], dim=1), torch.stack([one, self.a], dim=1)
+
+    def steps(self, graph: Graph, objective: Objective, settings: Settings) -> Iterator[Epoch]:
+        """Newton's method on the regularized loss; nothing to do when plain."""
+        self.eval()
+        if objective.regularizer is None:
+            return
+        for epoch, a in solve_maxent(graph, objective.regularizer, objective.gamma):
+            self.a.data = a.to(self.a.dtype)
+            yield epoch

@@ -10,17 +10,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.arrays import expit
 from linkparity.criteria import Criterion
-from linkparity.draws import stream
-from linkparity.graph import Graph
-from linkparity.grouping import GraphWarning
+from linkparity.graph.graph import Graph
+from linkparity.graph.groups import GraphWarning
+from linkparity.graph.pairs import Pairs
 from linkparity.models import MODELS, LinkModel
-from linkparity.pairs import Pairs
-from linkparity.prediction.checking import check_arguments
+from linkparity.prediction.arguments import check_arguments
 from linkparity.prediction.parameters import Parameters
-from linkparity.prediction.postprocess import Tilts, fit_group_tilts
 from linkparity.prediction.ranking import Ranking, node_numbers, pair_logits, rank_partners
+from linkparity.prediction.tilt_table import Tilts, fit_group_tilts
+from linkparity.support.arrays import expit
+from linkparity.support.randomness import stream
 from linkparity.training.loop import train
 from linkparity.training.objective import Epoch, trained_criterion
 

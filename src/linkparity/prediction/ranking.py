@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.checks import integers, whole_number
-from linkparity.graph import Graph
+from linkparity.graph.graph import Graph
 from linkparity.models import LinkModel
-from linkparity.prediction.postprocess import Tilts
+from linkparity.prediction.tilt_table import Tilts
+from linkparity.support.validation import integers, whole_number
 from linkparity.training.sampled import pair_products
 
 #: Scores held in memory at a time.

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import CRITERIA, Criterion
-from linkparity.graph import Graph
+from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
-from linkparity.prediction.postprocess import Tilts
+from linkparity.prediction.tilt_table import Tilts
 from linkparity.training.objective import Epoch
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _describe(predictor: "LinkPredictor", digest: str) -> dict[str, Any]:
             "names": names,
             "attribute": graph.attribute,
         },
-        "history": [[None if np.isnan(v) else v for v in row] for row in predictor.history_],
+        "history": [_written(row) for row in predictor.history_],
         "fit_seconds": predictor.fit_seconds_,
     }
     return json.loads(json.dumps(about, default=_refuse, allow_nan=False))  # type: ignore[no-any-return]
@@ -234,8 +234,15 @@ def _build(
     return predictor
 
 
+def _written(row: Epoch) -> list[Any]:
+    """An epoch as JSON: its numbers, nan as null, then what else its training told, if anything."""
+    plain = [None if math.isnan(value) else value for value in row]
+    return [*plain, dict(row.extra)] if row.extra else plain
+
+
 def _epoch(row: list[Any]) -> Epoch:
-    return Epoch._make(math.nan if value is None else value for value in row)
+    numbers = [math.nan if value is None else value for value in row[:6]]
+    return Epoch(*numbers, extra=row[6] if len(row) > 6 else None)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

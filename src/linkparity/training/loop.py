@@ -3,49 +3,37 @@
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
 from linkparity.criteria import Criterion
-from linkparity.errors import PlainError
 from linkparity.graph import Graph
-from linkparity.models import LinkModel, MaxEnt
-from linkparity.solver import NotConverged
-from linkparity.training.dense import DensePairs
+from linkparity.projection import NotConverged
+from linkparity.support.errors import PlainError
+from linkparity.training.all_pairs.batch import AllPairs
+from linkparity.training.distributed import Processes
 from linkparity.training.objective import (
     Epoch,
+    Objective,
     PairSet,
     PairWeights,
-    Parity,
-    Regularizer,
+    ScoredBatch,
     pair_weights,
-    regularizer,
 )
 from linkparity.training.sampled import SampledPairs
 from linkparity.training.settings import Settings, check_pairs, choose
-from linkparity.training.solving import solve_maxent
-from linkparity.training.team import Team
+
+if TYPE_CHECKING:
+    from linkparity.models import LinkModel
 
 
 class Diverged(PlainError):
     """Training met a loss that is no number, or pairs that no tilts bring to parity."""
 
 
-@dataclass(frozen=True)
-class _Run:
-    """What one training works with."""
-
-    pairs: PairSet
-    regularizer: Regularizer | None
-    epochs: int
-    lr: float
-    patience: int | None
-    team: Team
-
-
 def train(
-    model: LinkModel,
+    model: "LinkModel",
     graph: Graph,
     criterion: str | Criterion | None = None,
     gamma: float = 100.0,
@@ -90,38 +78,59 @@ def train(
     Raises:
         Diverged: when the loss is no longer a number, or parity is out of the solver's reach.
     """
-    settings = Settings(epochs, lr, negatives, pairs, method, patience)
-    reg = regularizer(criterion, gamma, target, tolerance)
-    check_pairs(graph)
-    if isinstance(model, MaxEnt):
-        model.eval()
-        return iter(()) if reg is None else solve_maxent(model, graph, reg)
+    objective = Objective.of(criterion, gamma, target, tolerance)
     generator = torch.Generator().manual_seed(0) if generator is None else generator
-    team = Team.here()
-    chosen = None if reg is None else reg.criterion
+    settings = Settings(epochs, lr, negatives, pairs, method, patience, generator)
+    check_pairs(graph)
+    if not callable(getattr(model, "steps", None)):
+        raise TypeError(f"train: model must be a LinkModel, got {model!r:.60}")
+    return model.steps(graph, objective, settings)
+
+
+def gradient_steps(
+    model: "LinkModel", graph: Graph, objective: Objective, settings: Settings
+) -> Iterator[Epoch]:
+    """Minimise the objective by Adam, on all pairs in blocks or on sampled ones."""
+    processes = Processes.here()
+    found: PairSet
     if choose(model, graph, settings) == "blocks":
-        parity = PairWeights(1.0, 1.0) if pairs == "all" else None
-        weights = pair_weights(graph, negatives)
-        found: PairSet = DensePairs(graph, weights, chosen, team, parity)
+        parity = PairWeights(1.0, 1.0) if settings.pairs == "all" else None
+        weights = pair_weights(graph, settings.negatives)
+        found = AllPairs(graph, weights, objective.criterion, processes, parity)
     else:
-        found = SampledPairs(graph, negatives, chosen, generator, team)
-    steps = model.epochs if epochs is None else epochs
-    return _train(model, _Run(found, reg, steps, model.lr if lr is None else lr, patience, team))
+        found = SampledPairs(
+            graph, settings.negatives, objective.criterion, settings.generator, processes
+        )
+    return _epochs(model, found, objective, settings, processes)
 
 
-def _train(model: LinkModel, run: _Run) -> Iterator[Epoch]:
+def _epochs(
+    model: "LinkModel",
+    pairs: PairSet,
+    objective: Objective,
+    settings: Settings,
+    processes: Processes,
+) -> Iterator[Epoch]:
     begin = time.perf_counter()
-    optimizer = torch.optim.Adam(model.parameters(), lr=run.lr)
+    epochs = model.epochs if settings.epochs is None else settings.epochs
+    lr = model.lr if settings.lr is None else settings.lr
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     best, since = math.inf, 0
     try:
-        for epoch in range(1, run.epochs + 1):
+        for epoch in range(1, epochs + 1):
             model.train()
-            rows = [_step(model, optimizer, run, b, epoch) for b in range(len(run.pairs))]
+            rows = []
+            for number in range(len(pairs)):
+                model.constrain()
+                optimizer.zero_grad()
+                rows.append(_step(pairs.score(model, number), objective, epoch, lr))
+                processes.add_gradients(model)
+                optimizer.step()
             loss, fit, kl, gap = (sum(values) / len(rows) for values in zip(*rows, strict=True))
             model.eval()
             yield Epoch(epoch, loss, fit, kl, gap, time.perf_counter() - begin)
             best, since = (loss, 0) if loss < best else (best, since + 1)
-            if run.patience is not None and since >= run.patience:
+            if settings.patience is not None and since >= settings.patience:
                 return
     finally:
         model.constrain()
@@ -129,25 +138,20 @@ def _train(model: LinkModel, run: _Run) -> Iterator[Epoch]:
 
 
 def _step(
-    model: LinkModel, optimizer: torch.optim.Optimizer, run: _Run, batch: int, epoch: int
+    batch: ScoredBatch, objective: Objective, epoch: int, lr: float
 ) -> tuple[float, float, float, float]:
-    """One step on one batch: loss, fit, divergence and gap before it."""
-    model.constrain()
-    optimizer.zero_grad()
-    scored = run.pairs.score(model, batch)
-    fit = scored.fit_loss()
+    """Gradients of one batch; loss, fit, divergence and gap before the step."""
+    fit = batch.fit_loss()
     if not math.isfinite(fit):
         raise Diverged(
-            f"train: the loss is {fit} in epoch {epoch}; take a smaller lr than {run.lr:g}, and "
+            f"train: the loss is {fit} in epoch {epoch}; take a smaller lr than {lr:g}, and "
             "check that the model's logits stay finite"
         )
-    reg = run.regularizer
     try:
-        parity = Parity(None, math.nan, math.nan) if reg is None else reg.measure(scored)
+        parity = objective.parity(batch)
     except NotConverged as error:
         raise Diverged(f"train: in epoch {epoch} no tilts reach parity ({error})") from None
-    gamma = 0.0 if reg is None else reg.gamma
-    scored.backward(gamma, parity.tilt)
-    run.team.add_gradients(model)
-    optimizer.step()
-    return fit + (gamma * parity.kl if gamma else 0.0), fit, parity.kl, parity.gap
+    batch.backward(objective.gamma, None if parity is None else parity.fit.tilt)
+    if parity is None:
+        return fit, fit, 0.0 if objective.regularizer else math.nan, math.nan
+    return fit + objective.gamma * parity.kl, fit, parity.kl, parity.gap

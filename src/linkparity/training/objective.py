@@ -8,27 +8,26 @@ r"""What training minimises, for any set of pairs.
 One weighted set of pairs serves the fit, the cells, the target and the divergence.
 """
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.checks import real_number
 from linkparity.criteria import LABEL_CRITERIA, Cells, Criterion
-from linkparity.criteria.criterion import Layout
-from linkparity.fitting import Ask, check_tolerance, fit_tilts
 from linkparity.graph import Graph
-from linkparity.models import LinkModel
-from linkparity.sums import Sums
-from linkparity.targets import read_target
+from linkparity.projection.fit import PairSums, check_tolerance
+from linkparity.projection.regularizer import FairnessRegularizer, Parity
+from linkparity.support.validation import real_number
 
-#: Criteria whose cells follow from a graph.
+if TYPE_CHECKING:
+    from linkparity.models import LinkModel
+
 #: Beyond, the loss is no number that float32 can hold.
-MOST_GAMMA = 1e30
+MAX_GAMMA = 1e30
 #: Accuracy of the tilts on the logit scale while training.
 TOL = 1e-6
 
@@ -55,18 +54,7 @@ def pair_weights(graph: Graph, negatives: int) -> PairWeights:
     return PairWeights(1 + other, other)
 
 
-class Epoch(NamedTuple):
-    """One row of training: means over the epoch's batches.
-
-    Attributes:
-        epoch: from 1.
-        loss: the fit plus γ times the divergence.
-        fit: weighted mean of the cross-entropy.
-        kl: divergence to parity in nats per weight of constrained pairs; nan when plain.
-        gap: largest difference of two cells' means on the training pairs; nan when plain.
-        seconds: since the beginning.
-    """
-
+class _EpochNumbers(NamedTuple):
     epoch: int
     loss: float
     fit: float
@@ -75,7 +63,30 @@ class Epoch(NamedTuple):
     seconds: float
 
 
-class Scored(Protocol):
+class Epoch(_EpochNumbers):
+    """One row of training: means over the epoch's batches, a tuple of six numbers.
+
+    Attributes:
+        epoch: from 1.
+        loss: the fit plus γ times the divergence.
+        fit: weighted mean of the cross-entropy.
+        kl: divergence to parity in nats per weight of constrained pairs; nan when plain.
+        gap: largest difference of two cells' means on the training pairs; nan when plain.
+        seconds: since the beginning.
+        extra: further numbers of the model's own training by name, such as an adversary's loss.
+    """
+
+    extra: Mapping[str, float] = MappingProxyType({})
+
+    def __new__(cls, *numbers: Any, extra: Mapping[str, float] | None = None, **named: Any) -> Self:
+        """As of a named tuple, with the extra numbers beside."""
+        row = super().__new__(cls, *numbers, **named)
+        if extra:
+            row.extra = dict(extra)
+        return row
+
+
+class ScoredBatch(PairSums, Protocol):
     """Pairs with the logits of one moment: all that a step of training asks for."""
 
     cells: Cells | None
@@ -83,14 +94,6 @@ class Scored(Protocol):
 
     def fit_loss(self) -> float:
         """Weighted mean of the cross-entropy."""
-        ...
-
-    def __call__(self, tilt: np.ndarray) -> Sums:
-        """The sums per cell at ``tilt (M,)``."""
-        ...
-
-    def divergence(self, tilt: np.ndarray) -> np.ndarray:
-        """``(M,)`` KL-divergence per cell in nats at ``tilt (M,)``."""
         ...
 
     def backward(self, gamma: float, tilt: np.ndarray | None) -> None:
@@ -105,7 +108,7 @@ class PairSet(Protocol):
         """Batches per epoch."""
         ...
 
-    def score(self, model: LinkModel, batch: int) -> Scored:
+    def score(self, model: "LinkModel", batch: int) -> ScoredBatch:
         """The model's logits on one batch."""
         ...
 
@@ -117,75 +120,42 @@ def push_back(factors: tuple[Tensor, Tensor], gradients: Sequence[Tensor]) -> No
         torch.autograd.backward([f for f, _ in both], [g for _, g in both])
 
 
-class Parity(NamedTuple):
-    """Tilts that bring pairs to parity (None without a constrained pair), divergence and gap."""
-
-    tilt: np.ndarray | None
-    kl: float
-    gap: float
-
-
-@dataclass
-class Regularizer:
-    """The divergence to parity as training meets it: warm-started from step to step.
+@dataclass(frozen=True)
+class Objective:
+    """What training minimises: the cross-entropy, and γ times the divergence to parity.
 
     Attributes:
-        criterion: of parity.
+        regularizer: measures the divergence; None when the model is trained plain.
         gamma: how much the divergence counts; at 0 it is measured only.
-        target: the mean that cells must have, as in :func:`~linkparity.i_project`.
-        tolerance: how far a mean may stay from the target.
-        layout: the cells that the tilts are of.
-        last: ``(M,)`` the last tilts of these cells, and
-        before: those before; nan for a cell never met.
     """
 
-    criterion: Criterion
-    gamma: float
-    target: object = "model"
-    tolerance: float = 0.0
-    layout: Layout | None = None
-    last: np.ndarray = field(default_factory=lambda: np.empty(0))
-    before: np.ndarray = field(default_factory=lambda: np.empty(0))
+    regularizer: FairnessRegularizer | None = None
+    gamma: float = 0.0
 
-    def measure(self, scored: Scored) -> Parity:
-        """How far the scored pairs are from parity, and the tilts that bring them there."""
-        cells = scored.cells
-        if cells is None or cells.total == 0:
-            return Parity(None, 0.0, math.nan)
-        base = scored(np.zeros(len(cells.mass)))
-        target = read_target(self.target, cells)
-        ask = Ask(target, check_tolerance(self.tolerance), self._start(cells))
-        fit = fit_tilts(scored, cells, ask, TOL, scored.bound)
-        self._remember(cells, fit.tilt)
-        kl = fit.divergence(scored, scored(fit.tilt)) / cells.total
-        return Parity(fit.tilt, kl, cell_gap(cells, base))
+    @classmethod
+    def of(
+        cls, criterion: str | Criterion | None, gamma: float, target: object, tolerance: float
+    ) -> "Objective":
+        """What was asked for, checked."""
+        strength = real_number(gamma, "train: gamma")
+        if not 0 <= strength <= MAX_GAMMA:
+            raise ValueError(f"train: gamma must lie between 0 and {MAX_GAMMA:g}, got {gamma!r}")
+        width = check_tolerance(tolerance)
+        if criterion is None:
+            return cls()
+        chosen = trained_criterion(criterion)
+        return cls(FairnessRegularizer(chosen, target, tolerance=width), strength)
 
-    def _start(self, cells: Cells) -> np.ndarray:
-        """Where the last two steps point to."""
-        if self.layout is not cells.layout:
-            self.layout = cells.layout
-            self.last, self.before = np.full((2, len(cells.mass)), np.nan)
-        known = (cells.mass > 0) & ~np.isnan(self.last)
-        return np.where(known, 2 * self.last - self.before, 0.0)
+    @property
+    def criterion(self) -> Criterion | None:
+        """The criterion that is trained for; None when plain."""
+        return None if self.regularizer is None else self.regularizer.criterion
 
-    def _remember(self, cells: Cells, tilt: np.ndarray) -> None:
-        met = cells.mass > 0
-        before = np.where(np.isnan(self.last), tilt, self.last)
-        self.before = np.where(met, before, self.before)
-        self.last = np.where(met, tilt, self.last)
-
-
-def regularizer(
-    criterion: str | Criterion | None, gamma: float, target: object, tolerance: float
-) -> Regularizer | None:
-    """What was asked for, checked; None without a criterion."""
-    strength = real_number(gamma, "train: gamma")
-    if not 0 <= strength <= MOST_GAMMA:
-        raise ValueError(f"train: gamma must lie between 0 and {MOST_GAMMA:g}, got {gamma!r}")
-    width = check_tolerance(tolerance)
-    if criterion is None:
-        return None
-    return Regularizer(trained_criterion(criterion), strength, target, width)
+    def parity(self, batch: ScoredBatch) -> Parity | None:
+        """How far a batch is from parity; None where nothing of it is constrained."""
+        if self.regularizer is None or batch.cells is None or batch.cells.total == 0:
+            return None
+        return self.regularizer.measure(batch, batch.cells, batch.bound, TOL)
 
 
 def trained_criterion(criterion: str | Criterion) -> Criterion:
@@ -199,16 +169,3 @@ def trained_criterion(criterion: str | Criterion) -> Criterion:
             f"use FairnessRegularizer in your own loop, or one of {', '.join(LABEL_CRITERIA)}"
         )
     return LABEL_CRITERIA[criterion] if isinstance(criterion, str) else criterion
-
-
-def cell_gap(cells: Cells, base: Sums) -> float:
-    """Largest difference between two constraints' means on the training pairs; nan below two."""
-    weight = cells.layout.weight(cells.mass)
-    hit, _ = cells.layout.entries.hit_miss(base.yes, base.no)
-    used = weight > 0
-    gap = np.nan
-    for block in np.unique(cells.layout.block[used]):
-        means = (hit / np.where(used, weight, 1))[used & (cells.layout.block == block)]
-        if len(means) > 1:
-            gap = float(np.nanmax([gap, means.max() - means.min()]))
-    return gap

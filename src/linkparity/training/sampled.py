@@ -1,6 +1,7 @@
 """Training on links and random partners: for large graphs, and for any model."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -8,12 +9,14 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria import Cells, Criterion
-from linkparity.draws import random_order
-from linkparity.graph import Graph
-from linkparity.models import LinkModel
-from linkparity.sums import Sums, tensor_sums
+from linkparity.graph.graph import Graph
+from linkparity.projection.sums import Sums, tensor_sums
+from linkparity.support.randomness import random_order
+from linkparity.training.distributed import Processes
 from linkparity.training.objective import push_back
-from linkparity.training.team import Team
+
+if TYPE_CHECKING:
+    from linkparity.models import LinkModel
 
 #: Nodes per batch; their links and partners are one step of training.
 BATCH = 10_000
@@ -43,7 +46,7 @@ class SampledPairs:
         negatives: int,
         criterion: Criterion | None,
         generator: torch.Generator,
-        team: Team,
+        team: Processes,
     ) -> None:
         self.num_nodes, self.negatives = graph.num_nodes, negatives
         self.generator, self.team = generator, team
@@ -96,11 +99,11 @@ class SampledPairs:
         at = torch.searchsorted(linked, code).clamp_(max=len(linked) - 1)
         return linked[at] == code
 
-    def score(self, model: LinkModel, batch: int) -> "SampledScored":
+    def score(self, model: "LinkModel", batch: int) -> "SampledBatch":
         """The model's logits on freshly drawn pairs."""
         index, label = self.draw(batch)
         cells = None if self.kinds is None else self.kinds.sort(self.group[index], label)
-        return SampledScored(model, index, label, cells, self.team)
+        return SampledBatch(model, index, label, cells, self.team)
 
 
 class _Kinds:
@@ -142,7 +145,7 @@ class _Kinds:
         )
 
 
-class SampledScored:
+class SampledBatch:
     """Drawn pairs with the logits of one moment; each weighs 1.
 
     Args:
@@ -154,7 +157,7 @@ class SampledScored:
     """
 
     def __init__(
-        self, model: LinkModel, index: Tensor, label: Tensor, cells: Cells | None, team: Team
+        self, model: "LinkModel", index: Tensor, label: Tensor, cells: Cells | None, team: Processes
     ) -> None:
         self.index, self.label, self.team = index, label, team
         self.history = model.factors()
@@ -212,7 +215,7 @@ class SampledScored:
         push_back(self.history, ends)
 
 
-def _shared(team: Team, count: int, largest: float) -> tuple[float, float]:
+def _shared(team: Processes, count: int, largest: float) -> tuple[float, float]:
     """How many pairs there are in all processes, and a bound on all their logits."""
     if team.size == 1:
         return float(count), largest

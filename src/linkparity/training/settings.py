@@ -1,13 +1,16 @@
 """How a training goes about it: checked with a sentence, and blocks or samples chosen."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import torch
 
-from linkparity.checks import real_number, whole_number
-from linkparity.graph import Graph
-from linkparity.models import LinkModel
-from linkparity.models.contract import checked_factors
+from linkparity.graph.graph import Graph
+from linkparity.support.validation import real_number, whole_number
+from linkparity.training.contract import checked_factors
+
+if TYPE_CHECKING:
+    from linkparity.models import LinkModel
 
 #: Nanoseconds per pair, and per pair and column of the factors; measured, see docs/training.md.
 BLOCK_COST = (6.0, 0.13)
@@ -30,6 +33,7 @@ class Settings:
     pairs: str = "sampled"
     method: str | None = None
     patience: int | None = None
+    generator: torch.Generator = field(default_factory=torch.Generator)
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 0), ("negatives", 1), ("patience", 1)):
@@ -52,7 +56,7 @@ def check_pairs(graph: Graph) -> None:
         raise ValueError("train: the graph has no pair of nodes that could be a link")
 
 
-def choose(model: LinkModel, graph: Graph, settings: Settings) -> str:
+def choose(model: "LinkModel", graph: Graph, settings: Settings) -> str:
     """``"blocks"`` or ``"samples"``: as asked for, else the faster for this model and size."""
     factors = checked_factors(model, graph)
     if settings.method == "samples":

@@ -1,0 +1,16 @@
+"""Train from a data set or from own files, and predict from what was trained."""
+
+from linkparity.experiments.graph_files import GraphFiles, read_graph
+from linkparity.experiments.predict import PairsFile, predict_pairs, predict_top
+from linkparity.experiments.train import MEASURES, Run, train_run
+
+__all__ = [
+    "MEASURES",
+    "GraphFiles",
+    "PairsFile",
+    "Run",
+    "predict_pairs",
+    "predict_top",
+    "read_graph",
+    "train_run",
+]

@@ -1,0 +1,270 @@
+"""Graph: nodes, links, groups, and sides when it is bipartite."""
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from linkparity.graph import readers
+from linkparity.graph.groups import (
+    GraphWarning,
+    Grouping,
+    Unknown,
+    check_unknown,
+    number_groups,
+    take_numbers,
+)
+from linkparity.graph.validation import (
+    check_group_names,
+    check_links,
+    check_nodes,
+    check_once,
+    pair_codes,
+    simple_links,
+)
+from linkparity.support.optional import require
+from linkparity.support.validation import integers, whole_number
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """An undirected simple graph whose nodes have groups; bipartite when it has sides.
+
+    >>> Graph(4, [[0, 1], [1, 2], [3, 1]], [0, 1, 2, 2], ("a", "b", "c"))
+    Graph(4 nodes, 3 links, group: a 1, b 1, c 2)
+
+    Attributes:
+        num_nodes: nodes are 0 … num_nodes − 1.
+        links: ``(E, 2)`` int64, each link once; from side 0 to side 1 when bipartite.
+        group: ``(num_nodes,)`` int64, −1 for a node without a group.
+        group_names: one name per group.
+        side: ``(num_nodes,)`` 0 or 1, or None for a graph that is not bipartite.
+        names: one id per node exactly as given, or None; distinct within a side.
+        attribute: what the groups are groups of, such as ``"age"``.
+    """
+
+    num_nodes: int
+    links: Tensor
+    group: Tensor
+    group_names: tuple[str, ...] = ()
+    side: Tensor | None = None
+    names: tuple[Hashable, ...] | None = None
+    attribute: str | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "num_nodes", whole_number(self.num_nodes, "Graph: num_nodes"))
+        links = integers(self.links, "Graph: links")
+        put(self, "links", links if links.numel() else links.reshape(0, 2))
+        put(self, "group", integers(self.group, "Graph: group"))
+        if self.side is not None:
+            put(self, "side", integers(self.side, "Graph: side"))
+        if self.names is not None:
+            put(self, "names", tuple(self.names))
+        largest = int(self.group.max()) + 1 if self.group.numel() else 0
+        names = self.group_names or tuple(str(g) for g in range(largest))
+        check_nodes(self.num_nodes, self.group, self.side, self.names)
+        check_group_names(names, largest)
+        put(self, "group_names", tuple(names))
+        check_links(self.links, self.num_nodes, self.side)
+        check_once(self.codes, self.num_nodes)
+
+    @property
+    def bipartite(self) -> bool:
+        """Whether links join two sides only."""
+        return self.side is not None
+
+    @property
+    def num_links(self) -> int:
+        """How many links there are, E."""
+        return len(self.links)
+
+    @property
+    def num_groups(self) -> int:
+        """How many groups are named, S."""
+        return len(self.group_names)
+
+    @property
+    def num_pairs(self) -> int:
+        """How many pairs may be links: n(n − 1)/2, or side 0 times side 1."""
+        if self.side is None:
+            return self.num_nodes * (self.num_nodes - 1) // 2
+        right = int(self.side.sum())
+        return right * (self.num_nodes - right)
+
+    @cached_property
+    def codes(self) -> Tensor:
+        """``(E,)`` the links as sorted numbers, low end × num_nodes + high end."""
+        return torch.sort(pair_codes(self.links, self.num_nodes)).values
+
+    def is_link(self, index: Tensor) -> Tensor:
+        """``(P, 2)`` pairs of nodes, either way round → ``(P,)`` bool."""
+        wanted = pair_codes(torch.as_tensor(index), self.num_nodes)
+        if not len(self.codes):
+            return torch.zeros(len(wanted), dtype=torch.bool)
+        at = torch.searchsorted(self.codes, wanted).clamp_(max=len(self.codes) - 1)
+        return self.codes[at] == wanted
+
+    def degree(self) -> Tensor:
+        """``(num_nodes,)`` how many links each node has."""
+        return torch.bincount(self.links.reshape(-1), minlength=self.num_nodes)
+
+    def adjacency(self) -> "csr_matrix":
+        """Symmetric ``(num_nodes, num_nodes)`` scipy matrix of ones."""
+        from scipy.sparse import csr_matrix
+
+        a, b = self.links.numpy().T
+        rows, columns = np.concatenate([a, b]), np.concatenate([b, a])
+        shape = (self.num_nodes, self.num_nodes)
+        return csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+    def subgraph(self, keep: Tensor) -> "Graph":
+        """The nodes where ``keep (num_nodes,)`` is True, and the links among them."""
+        keep = torch.as_tensor(keep, dtype=torch.bool)
+        number = torch.cumsum(keep, dim=0) - 1
+        inside = keep[self.links].all(dim=1)
+        kept = None
+        if self.names is not None:
+            told = zip(self.names, keep.tolist(), strict=True)
+            kept = tuple(name for name, stays in told if stays)
+        return Graph(
+            int(keep.sum()),
+            number[self.links[inside]],
+            self.group[keep],
+            self.group_names,
+            None if self.side is None else self.side[keep],
+            kept,
+            self.attribute,
+        )
+
+    def __repr__(self) -> str:
+        sizes = torch.bincount(self.group + 1, minlength=self.num_groups + 1).tolist()
+        told = [f"{n} {c:,}" for n, c in zip(self.group_names, sizes[1:], strict=True)]
+        if sizes[0]:
+            told.append(f"none {sizes[0]:,}")
+        kind = ", bipartite" if self.bipartite else ""
+        return (
+            f"Graph({self.num_nodes:,} nodes, {self.num_links:,} links{kind}, "
+            f"{self.attribute or 'group'}: {', '.join(told)})"
+        )
+
+    @classmethod
+    def from_frames(
+        cls,
+        links: Any,
+        nodes: Any = None,
+        sensitive: str | Sequence[str] | None = None,
+        *,
+        unknown: Unknown = "error",
+        bipartite: bool = False,
+    ) -> "Graph":
+        """Links and nodes as pandas tables, or any that narwhals reads.
+
+        ``links`` has the columns ``source, target`` (or its first two), ``nodes`` has ``node`` (or
+        its first) and the column ``sensitive``; several columns are crossed. Nodes stand in the
+        order of ``nodes``, then of ``links``. When ``bipartite``, sources are side 0 and targets
+        side 1; ``nodes`` may describe both, or only the sources: so it is read where no target is
+        in it, and where an id is a source and a target at once. A target that ``nodes`` does not
+        describe then has no group; any other node without a value is ``unknown``, see
+        :func:`~linkparity.graph.groups.number_groups`. What this leaves to guess is told by a
+        :class:`~linkparity.graph.groups.GraphWarning`.
+        """
+        return cls.from_source(readers.read_frames(links, nodes, sensitive, bipartite), unknown)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        sensitive: str | None = None,
+        *,
+        unknown: Unknown = "error",
+        bipartite: bool = False,
+    ) -> "Graph":
+        """A networkx graph; ``sensitive`` names a node attribute, directions are dropped."""
+        return cls.from_source(readers.read_networkx(graph, sensitive, bipartite), unknown)
+
+    @classmethod
+    def from_pyg(
+        cls,
+        data: Any,
+        sensitive: str | None = "group",
+        *,
+        unknown: Unknown = "error",
+        group_names: Sequence[str] = (),
+    ) -> "Graph":
+        """A PyTorch Geometric ``Data``; ``sensitive`` names a field with one value per node.
+
+        Values are read as by :meth:`from_scipy`. The field ``group`` has its names and attribute
+        from :meth:`to_pyg`, where it made the ``Data``.
+        """
+        source = readers.read_pyg(data, sensitive)
+        own = getattr(data, "group_names", None) if sensitive == "group" else None
+        return cls.from_source(source, unknown, group_names or own or ())
+
+    @classmethod
+    def from_scipy(
+        cls,
+        matrix: Any,
+        group: Any = None,
+        *,
+        unknown: Unknown = "error",
+        bipartite: bool = False,
+        group_names: Sequence[str] = (),
+        attribute: str | None = None,
+    ) -> "Graph":
+        """A matrix, sparse or dense, whose nonzeros are links: adjacency, or sources × targets.
+
+        ``group`` holds one value per node (or per source, the targets having none). Integers are
+        group numbers, see :func:`~linkparity.graph.groups.take_numbers`: −1 is none, which
+        ``unknown`` may turn into a group or drop. Other values are numbered in the order of
+        ``group_names``.
+        """
+        source = readers.read_scipy(matrix, group, attribute, bipartite)
+        return cls.from_source(source, unknown, group_names)
+
+    @classmethod
+    def from_source(
+        cls, source: readers.Source, unknown: Unknown, group_names: Sequence[str] = ()
+    ) -> "Graph":
+        """What a reader of :mod:`linkparity.graph.readers` found: links merged, values numbered."""
+        check_unknown(unknown, source.where)
+        side = None if source.side is None else torch.from_numpy(source.side)
+        links, loops = simple_links(torch.from_numpy(source.links), source.num_nodes, side)
+        merged = len(source.links) - loops - len(links)
+        if loops or (merged and not source.mirrored):
+            text = (
+                f"{source.where}: {loops:,} self-loops left out, {merged:,} repeated links merged"
+            )
+            warnings.warn(text, GraphWarning, stacklevel=3)
+        check_group_names(group_names, 0)
+        values, names = source.values, tuple(group_names)
+        if values is None:
+            found = Grouping.none(source.num_nodes, names)
+        elif isinstance(values, np.ndarray):
+            found = take_numbers(values, unknown, source.where, source.side, names)
+        else:
+            found = number_groups(values, unknown, source.where, source.side, names, source.coded)
+        group = torch.from_numpy(found.group)
+        ids = None if source.names is None else tuple(source.names)
+        graph = cls(source.num_nodes, links, group, found.names, side, ids, source.attribute)
+        return graph if found.keep.all() else graph.subgraph(torch.from_numpy(found.keep))
+
+    def to_pyg(self) -> Any:
+        """A PyTorch Geometric ``Data``, each link in both directions, as its layers want it."""
+        data = require("torch_geometric.data", "Graph.to_pyg", "linkparity[gae]")
+        extra: dict[str, Any] = {"group_names": list(self.group_names)}
+        for name, value in (("side", self.side), ("attribute", self.attribute)):
+            if value is not None:
+                extra[name] = value
+        if self.names is not None:
+            extra["node_names"] = list(self.names)
+        both = torch.cat([self.links, self.links.flip(1)]).T.contiguous()
+        return data.Data(edge_index=both, num_nodes=self.num_nodes, group=self.group, **extra)

@@ -1,0 +1,154 @@
+"""Sums per group pair: updated in batches, merged across processes, read as means and gaps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from linkparity.criteria.group_pairs import check_groups
+from linkparity.metrics.arrays import check_labels, check_length, check_scores, check_weight, plain
+from linkparity.metrics.views import group_pairs, view_cells
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+def gap(means: np.ndarray) -> float:
+    r"""Largest difference between two cells' means.
+
+    .. math:: \max_{c,c'} |\bar h_c - \bar h_{c'}|
+
+    0 is parity on this measure, 1 the worst. A cell without a mean (``nan``) is left out; with
+    fewer than two cells left there is no gap to speak of, and the answer is ``nan``.
+
+    >>> gap(np.array([0.25, np.nan, 0.75, 0.5]))
+    0.5
+    """
+    known = means[~np.isnan(means)]
+    return float(known.max() - known.min()) if len(known) > 1 else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class CellMeans:
+    """Mean predictions per cell of a view; every array has the shape ``(M,)``.
+
+    Attributes:
+        view: The name of the view.
+        groups: M tuples of group names.
+        pairs: Number of pairs (of endpoints, in the view ``group``).
+        links: Number of true links among them, ``nan`` where labels are unknown.
+        weight: Total weight.
+        mean: Weighted mean prediction, ``nan`` without weight.
+        link_mean: Unweighted mean prediction over true links, ``nan`` without links.
+    """
+
+    view: str
+    groups: tuple[tuple[str, ...], ...]
+    pairs: np.ndarray
+    links: np.ndarray
+    weight: np.ndarray
+    mean: np.ndarray
+    link_mean: np.ndarray
+
+    @property
+    def dp(self) -> float:
+        """Largest gap between weighted mean predictions."""
+        return gap(self.mean)
+
+    @property
+    def eo(self) -> float:
+        """Largest gap between mean predictions over true links."""
+        return gap(self.link_mean)
+
+
+class CellSums:
+    r"""The sums :math:`\sum 1, \sum y, \sum w, \sum w h, \sum y h` per unordered group pair.
+
+    Addition is all they need, so batches and processes can be put together in any order; groups
+    are told apart by number, so a batch may lack some of them.
+
+    >>> sums = CellSums().update([0.2, 0.4], [[0, 0], [1, 0]])
+    >>> other = CellSums().update([0.9], [[2, 1]])
+    >>> round(sums.merge(other).result().dp, 3)
+    0.7
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[int, ...], np.ndarray] = {}
+
+    def update(
+        self, prob: object, groups: object, labels: object = None, weight: object = None
+    ) -> Self:
+        """Add pairs: ``prob (P,)``, ``groups (P, 2)`` or ``(P,)``, 0/1 ``labels``, ``weight``.
+
+        Pairs without a group are left out. Without labels the number of links is unknown from
+        here on, and so is every mean over links.
+        """
+        key, code = group_pairs(check_groups(np.array(plain(groups))).numpy())
+        _, h, _ = check_scores("CellSums.update", None, prob)
+        check_length("CellSums.update", "groups", code, len(h))
+        w = check_weight("CellSums.update", weight, len(h))
+        y = check_labels("CellSums.update", labels, len(h))
+        y = np.full_like(h, np.nan) if y is None else y
+        in_cell = code >= 0
+        code, h, w, y = code[in_cell], h[in_cell], w[in_cell], y[in_cell]
+        terms = (np.ones_like(h), y, w, w * h, y * h)
+        sums = np.stack([np.bincount(code, term, len(key)) for term in terms], axis=1)
+        for ends, row in zip(key.tolist(), sums, strict=True):
+            self._add(tuple(ends), row)
+        return self
+
+    def merge(self, other: "CellSums") -> Self:
+        """Add the sums of ``other``, which stays as it is."""
+        for key, row in list(other._rows.items()):
+            self._add(key, row)
+        return self
+
+    def result(self, view: str = "subgroup", names: Sequence[str] = ()) -> CellMeans:
+        """Means per cell of ``view``, over the group pairs that have been seen."""
+        keys = sorted(self._rows, key=_reading_order)
+        key = np.array(keys, dtype=np.int64).reshape(len(keys), -1 if keys else 2)
+        return cell_means(key, self.table(key), view, names)
+
+    def table(self, key: np.ndarray) -> np.ndarray:
+        """The five sums ``(G, 5)`` of group pairs ``key (G, 2)``, 0 for those never seen."""
+        zero = np.zeros(5)
+        rows = [self._rows.get(tuple(k), zero) for k in key.tolist()]
+        return np.array(rows).reshape(len(key), 5)
+
+    def _add(self, key: tuple[int, ...], row: np.ndarray) -> None:
+        if self._rows and len(key) != len(next(iter(self._rows))):
+            raise ValueError(
+                "CellSums: groups of the shape (P,) and (P, 2) cannot be added together; "
+                "give one group per instance throughout, or two per pair throughout"
+            )
+        self._rows[key] = self._rows[key] + row if key in self._rows else row
+
+
+def cell_means(
+    key: np.ndarray, sums: np.ndarray, view: str = "subgroup", names: Sequence[str] = ()
+) -> CellMeans:
+    """Means per cell of ``view`` from the five ``sums (G, 5)`` of each group pair."""
+    cells = view_cells(key, view, names)
+    pairs, links, weight, mass, link_mass = (_gather(cells.member, term) for term in sums.T)
+    return CellMeans(
+        view, cells.groups, pairs.astype(np.int64), links, weight,
+        mean=_ratio(mass, weight), link_mean=_ratio(link_mass, links),
+    )  # fmt: skip
+
+
+def _gather(member: "csr_array", term: np.ndarray) -> np.ndarray:
+    """Sums per view cell; a ``nan`` stays within the cells it belongs to."""
+    unknown = np.isnan(term)
+    total: np.ndarray = member.T @ np.where(unknown, 0.0, term)
+    return np.where(member.T @ unknown.astype(np.int64) > 0, np.nan, total)
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    ratio: np.ndarray = np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
+    return ratio
+
+
+def _reading_order(key: tuple[int, ...]) -> tuple[bool, tuple[int, ...]]:
+    return key[-1] < 0, key

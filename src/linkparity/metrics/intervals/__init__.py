@@ -1,0 +1,1 @@
+"""Confidence intervals: of AUCs, and of largest gaps."""

@@ -1,0 +1,77 @@
+"""How far a model is from parity, in nats: ``kl``."""
+
+import numpy as np
+import torch
+
+from linkparity.criteria import CRITERIA, Criterion, Custom, WeakParity
+from linkparity.criteria.group_pairs import LARGEST
+from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs
+from linkparity.metrics.views import group_pairs
+
+
+def kl(scored: ScoredPairs) -> Estimate:
+    r"""Divergence from the closest model at parity to the model, per constrained pair.
+
+    .. math:: \frac{1}{W} \sum_k w_k \, \mathrm{KL}(h_{F,k} \,\|\, h_k)
+
+    with h_F the I-projection for the scored criterion, its target the model's own mean. 0 is parity
+    on that criterion; there is no upper end. Weighted. ``nan`` where there is no projection, or
+    fewer than two cells to be at parity with each other.
+    """
+    criterion = scored.criterion
+    chosen = criterion if isinstance(criterion, Criterion) else CRITERIA[str(criterion)]
+    if isinstance(chosen, Custom) and len(chosen.cells) != len(scored.logits):
+        return _none(
+            f"the custom criterion is about {len(chosen.cells)} pairs, and these are "
+            f"{len(scored.logits)}"
+        )
+    if chosen.name == "churn" and scored.baseline is None:
+        return _none("churn is measured against a baseline's decisions, and none were given")
+    if chosen.name != "churn" and chosen.needs_labels and scored.label is None:
+        return _none(f"{chosen.name} needs labels, and none were given")
+    if np.isinf(scored.logits).any():
+        extreme = int(np.isinf(scored.logits).sum())
+        return _none(f"{extreme} probabilities are exactly 0 or 1, which no tilt can move")
+    groups = _groups(scored, chosen)
+    size = int(groups.max(initial=-1)) + 1
+    if groups.ndim == 2 and size > LARGEST:
+        return _none(f"{size:,} groups are more than are projected at once, {LARGEST:,}")
+    return _project(scored, chosen, groups)
+
+
+def _groups(scored: ScoredPairs, criterion: Criterion) -> np.ndarray:
+    """Groups, numbered anew, that give the criterion the same cells: only those that occur."""
+    if criterion in CRITERIA.values() and not isinstance(criterion, WeakParity):
+        return group_pairs(scored.groups)[1]
+    distinct = np.unique(scored.groups[scored.groups >= 0])
+    return np.where(scored.groups < 0, -1, np.searchsorted(distinct, scored.groups))
+
+
+def _project(scored: ScoredPairs, criterion: Criterion, groups: np.ndarray) -> Estimate:
+    from linkparity.projection.i_projection import i_project
+    from linkparity.projection.solver import NotConverged
+
+    weight = torch.from_numpy(scored.weight)
+    label = scored.baseline if criterion.name == "churn" else scored.label
+    try:
+        projection = i_project(
+            torch.from_numpy(scored.logits),
+            groups=torch.from_numpy(groups),
+            criterion=criterion,
+            labels=None if label is None else torch.from_numpy(label),
+            weight=weight,
+            target="model",
+        )
+    except (ValueError, NotConverged) as error:
+        return _none(str(error))
+    constrained = projection.cell >= 0
+    count = int(constrained.sum())
+    cells = len(np.unique(projection.cell[constrained].numpy()))
+    if cells < 2 and not isinstance(criterion, Custom):
+        reason = f"needs pairs in two cells of {criterion.name}, got {cells}"
+        return Estimate(NAN, count, reason=reason)
+    return Estimate(float(projection.kl) / float(weight[constrained].sum()), count)
+
+
+def _none(reason: str) -> Estimate:
+    return Estimate(NAN, 0, reason=reason)

@@ -1,0 +1,169 @@
+"""What every measure is given, and what it gives back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from linkparity.criteria.group_pairs import check_groups, number_group_pairs
+from linkparity.metrics.arrays import (
+    check_labels,
+    check_length,
+    check_scores,
+    check_weight,
+    plain,
+)
+from linkparity.metrics.cell_sums import CellMeans, CellSums, cell_means
+from linkparity.metrics.views import ViewCells, group_pairs, view_cells
+from linkparity.support.validation import check_unique
+
+NAN = float("nan")
+WHERE = "score_pairs"
+LISTED = 40  # below so many groups, pairs of groups without a pair are listed too
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One measure: its value, how many pairs it rests on, and how sure it is.
+
+    Attributes:
+        value: ``nan`` where undefined, with the ``reason``.
+        count: Number of ``unit`` the value rests on.
+        interval: ``(low, high)``, ``(nan, nan)`` where undefined, None where there is none to give.
+        reason: Why the value or its interval is undefined; empty otherwise.
+        note: What a reader should know although the value is defined.
+    """
+
+    value: float
+    count: int
+    unit: str = "pairs"
+    interval: tuple[float, float] | None = None
+    reason: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """Pairs with the scores of one model, checked once; make it with :meth:`of`.
+
+    Attributes:
+        logits: ``(P,)`` float64; ±inf where a probability is exactly 1 or 0.
+        prob: ``(P,)`` float64.
+        rank: ``(P,)`` the scores as received, for measures that only look at their order.
+        groups: ``(P, 2)`` or ``(P,)`` int64, −1 for none.
+        label: ``(P,)`` 0.0 or 1.0, or None.
+        weight: ``(P,)`` float64.
+        names: Names of the groups.
+        embedding: ``(num_nodes, dim)``, or None.
+        node_group: ``(num_nodes,)`` int64, −1 for none, or None.
+        baseline: ``(P,)`` 0.0 or 1.0, the decisions that ``churn`` is measured against, or None.
+        criterion: The criterion ``kl`` is measured for.
+        view: Which cells ``dp``, ``eo`` and ``rdp`` compare.
+        confidence: Of the intervals; None for no intervals.
+        seed: For the bootstrap and for ``rb``.
+    """
+
+    logits: np.ndarray
+    prob: np.ndarray
+    rank: np.ndarray
+    groups: np.ndarray
+    label: np.ndarray | None
+    weight: np.ndarray
+    names: tuple[str, ...] = ()
+    embedding: np.ndarray | None = None
+    node_group: np.ndarray | None = None
+    baseline: np.ndarray | None = None
+    criterion: object = "dp"
+    view: str = "subgroup"
+    confidence: float | None = 0.95
+    seed: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        logits: object = None,
+        groups: object = None,
+        labels: object = None,
+        weight: object = None,
+        *,
+        prob: object = None,
+        names: Sequence[str] = (),
+        embedding: object = None,
+        node_group: object = None,
+        baseline: object = None,
+        criterion: object = "dp",
+        view: str = "subgroup",
+        confidence: float | None = 0.95,
+        seed: int = 0,
+    ) -> "ScoredPairs":
+        """Check what is given, either ``logits`` or ``prob``, and keep it as float64 arrays."""
+        x, h, rank = check_scores(WHERE, logits, prob)
+        if groups is None:
+            raise ValueError("score_pairs: groups are missing; give (P, 2) integers, −1 for none")
+        group = np.array(plain(groups))
+        check_groups(group)
+        check_length(WHERE, "groups", group[:, 0] if group.ndim == 2 else group, len(x))
+        if confidence is not None and not 0 < confidence < 1:
+            raise ValueError(
+                f"score_pairs: confidence must lie strictly between 0 and 1, got {confidence:g}; "
+                "use 0.95, or None for no intervals"
+            )
+        view_cells(np.empty((0, 2), dtype=np.int64), view)
+        check_unique(names, f"{WHERE}: group_names")
+        points, side = _embedding(embedding, node_group)
+        return cls(
+            x, h, rank, group.astype(np.int64),
+            check_labels(WHERE, labels, len(x)), check_weight(WHERE, weight, len(x)),
+            tuple(names), points, side, check_labels(WHERE, baseline, len(x), "baseline"),
+            criterion, view, confidence, seed,
+        )  # fmt: skip
+
+    @cached_property
+    def _coded(self) -> tuple[np.ndarray, np.ndarray]:
+        if int(self.groups.max(initial=-1)) >= LISTED:
+            return group_pairs(self.groups)
+        cells = number_group_pairs(self.groups)
+        return cells.key, cells.code.numpy()
+
+    @property
+    def key(self) -> np.ndarray:
+        """``(G, 2)`` the group pairs, or ``(G, 1)`` groups; only those that occur if many could."""
+        return self._coded[0]
+
+    @property
+    def code(self) -> np.ndarray:
+        """``(P,)`` the number of each pair's group pair in :attr:`key`, −1 for none."""
+        return self._coded[1]
+
+    @cached_property
+    def cells(self) -> ViewCells:
+        """The cells of the view, over the numbers in :attr:`code`."""
+        return view_cells(self.key, self.view, self.names)
+
+    @cached_property
+    def in_cells(self) -> np.ndarray:
+        """Numbers of the pairs that count in some cell of the view."""
+        counts = np.append(self.cells.member.sum(axis=1) > 0, False)
+        return np.flatnonzero(counts[self.code])
+
+    @cached_property
+    def means(self) -> CellMeans:
+        """Mean predictions per cell of the view."""
+        sums = CellSums().update(self.prob, self.groups, self.label, self.weight)
+        return cell_means(self.key, sums.table(self.key), self.view, self.names)
+
+
+def _embedding(
+    embedding: object, node_group: object
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    points = None if embedding is None else np.array(plain(embedding), dtype=np.float64)
+    group = None if node_group is None else np.array(plain(node_group)).astype(np.int64)
+    if points is None or group is None:
+        return points, group
+    if points.ndim != 2 or len(points) != len(group):
+        raise ValueError(
+            f"score_pairs: the embedding must have the shape ({len(group)}, dim), one row per node "
+            f"with a group, got {points.shape}"
+        )
+    return points, group

@@ -1,0 +1,159 @@
+"""The KL-divergence to the I-projection as a loss term: section 4 of the paper."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from linkparity.criteria import Cells, Criterion
+from linkparity.criteria.cells import check_prepared, find_criterion
+from linkparity.projection.fit import Fit, FitGoal, PairSums, check_tolerance, fit_tilts
+from linkparity.projection.i_projection import i_project
+from linkparity.projection.sums import Sums
+from linkparity.projection.targets import read_target
+from linkparity.projection.warm_start import WarmStart
+
+
+class Parity(NamedTuple):
+    """Tilts that bring pairs to parity, mean divergence to there, and the gap before."""
+
+    fit: Fit
+    kl: float
+    gap: float
+
+
+def largest_gap(cells: Cells, base: Sums) -> float:
+    """Largest difference between two constraints' means that share a target; nan below two."""
+    weight = cells.layout.weight(cells.mass)
+    hit, _ = cells.layout.entries.hit_miss(base.yes, base.no)
+    used = weight > 0
+    gap = np.nan
+    for block in np.unique(cells.layout.block[used]):
+        means = (hit / np.where(used, weight, 1))[used & (cells.layout.block == block)]
+        if len(means) > 1:
+            gap = float(np.nanmax([gap, means.max() - means.min()]))
+    return gap
+
+
+class FairnessRegularizer(nn.Module):
+    r"""Mean KL-divergence between a model and its I-projection, for anybody's training loop.
+
+    .. math:: \mathcal{L}_F = \frac{1}{W} \sum_k w_k \mathrm{KL}(h_{F,k} \| h_k), \qquad
+              \frac{\partial \mathcal{L}_F}{\partial x_k} = \frac{w_k}{W} (h_k - h_{F,k})
+
+    with W the weight of the constrained pairs: 0 is parity on that criterion. Each call starts the
+    solver from the tilts of the last, matched by group pair, so that batches may lack groups.
+
+    Args:
+        criterion: as in :func:`i_project`.
+        target: as in :func:`i_project`.
+        options: ``tolerance``, ``tol``, ``directed``, ``combine``, ``sample_size``,
+            ``through_target``, ``generator``, as in :func:`i_project`.
+
+    >>> regularizer = FairnessRegularizer("dp", target=0.5)
+    >>> regularizer(torch.zeros(3), groups=[0, 1, 2])
+    tensor(0.)
+    """
+
+    def __init__(
+        self, criterion: str | Criterion = "dp", target: object = "model", **options: Any
+    ) -> None:
+        super().__init__()
+        self.criterion = find_criterion(criterion)
+        self.target = target
+        unknown = set(options) - _OPTIONS
+        if unknown:
+            raise TypeError(
+                f"FairnessRegularizer: unknown option {min(unknown)!r}; "
+                f"known: {', '.join(sorted(_OPTIONS))}"
+            )
+        if options.get("sample_size") is not None and options.get("generator") is None:
+            options["generator"] = torch.Generator().manual_seed(0)
+        self.options = options
+        self.warm_start = WarmStart()
+
+    def forward(
+        self,
+        logits: Tensor,
+        groups: object = None,
+        labels: object = None,
+        weight: object = None,
+        *,
+        cells: Cells | None = None,
+    ) -> Tensor:
+        """Mean KL per weight of constrained pairs; 0 with zero gradient when there are none."""
+        options = dict(self.options)
+        prepare = {name: options.pop(name) for name in ("directed", "combine") if name in options}
+        if cells is None:
+            cells = Cells.prepare(groups, self.criterion, labels, weight, **prepare)
+        else:
+            check_prepared("FairnessRegularizer", cells, self.criterion, groups, labels, weight)
+        start = self.warm_start.start(cells)
+        p = i_project(logits, cells=cells, target=self.target, start=start, **options)
+        self.warm_start.remember(cells, p.tilt.cpu().double().numpy())
+        return p.kl / (cells.total or 1.0)
+
+    def measure(
+        self, source: PairSums, cells: Cells, bound: float, tol: float, base: Sums | None = None
+    ) -> Parity:
+        """The same from sums per cell, wherever the pairs live; training loops ask for this.
+
+        Args:
+            source: sums and divergence per cell at given tilts.
+            cells: layout and weight of the cells; some weight must be constrained.
+            bound: a number that no logit exceeds in absolute value.
+            tol: accuracy of the tilts on the logit scale.
+            base: the sums at tilt 0; asked of ``source`` by default.
+        """
+        base = source(np.zeros(len(cells.mass))) if base is None else base
+        goal = FitGoal(
+            read_target(self.target, cells), self.tolerance, self.warm_start.start(cells)
+        )
+        fit = fit_tilts(source, cells, goal, tol, bound)
+        self.warm_start.remember(cells, fit.tilt)
+        kl = fit.divergence(source, source(fit.tilt)) / cells.total
+        return Parity(fit, kl, largest_gap(cells, base))
+
+    @property
+    def tolerance(self) -> float:
+        """How far a mean may stay from the target."""
+        return check_tolerance(self.options.get("tolerance", 0.0))
+
+    @property
+    def key(self) -> Tensor:
+        """``(N, K)`` the cells whose tilts are remembered."""
+        return torch.from_numpy(self.warm_start.key[~np.isnan(self.warm_start.tilt)])
+
+    @property
+    def tilt(self) -> Tensor:
+        """``(N,)`` their last tilts."""
+        return torch.from_numpy(self.warm_start.tilt[~np.isnan(self.warm_start.tilt)])
+
+    def _save_to_state_dict(self, state: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(state, prefix, keep_vars)
+        state |= {prefix + "key": self.key, prefix + "tilt": self.tilt}
+
+    def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+        """Take tilts of any number of cells."""
+        if prefix + "key" in state and prefix + "tilt" in state:
+            known = {name: state.pop(prefix + name).cpu().numpy() for name in ("key", "tilt")}
+            self.warm_start = WarmStart()
+            self.warm_start.key = known["key"]
+            self.warm_start.tilt = self.warm_start.before = known["tilt"].astype(np.float64)
+        super()._load_from_state_dict(state, prefix, *rest)
+
+    def extra_repr(self) -> str:
+        """Criterion and target."""
+        return f"{self.criterion.name!r}, target={self.target!r}"
+
+
+_OPTIONS = {
+    "tolerance",
+    "tol",
+    "directed",
+    "combine",
+    "sample_size",
+    "through_target",
+    "generator",
+}

@@ -1,0 +1,53 @@
+"""A part of the pairs that stands for all: some of every cell, weighing as much as the cell."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from linkparity.criteria.cells import Cells
+
+
+def subsample(cells: Cells, size: int, generator: torch.Generator | None = None) -> Cells:
+    """About ``size`` of the constrained pairs, at least one of each cell that has any.
+
+    Each cell gives its share, one pair from each of as many equal segments of its pairs, and the
+    pairs drawn weigh together what the cell weighs, so that no group is missed.
+    """
+    if not isinstance(size, int) or size < 1:
+        raise ValueError(f"sample_size must be at least 1, got {size!r}; None uses every pair")
+    if generator is None:
+        generator = torch.Generator().manual_seed(0)
+    cells = _without_weightless(cells)
+    sizes = np.diff(cells.start)
+    share = size / max(int(sizes.sum()), 1)
+    take = np.minimum(sizes, np.maximum(np.ceil(sizes * share), 1)).astype(np.int64)
+    device = cells.code.device
+    count = torch.as_tensor(take, device=device)
+    cell = torch.arange(len(take), device=device).repeat_interleave(count)
+    new_start = np.concatenate([[0], np.cumsum(take)])
+    first = torch.as_tensor(new_start[:-1], device=device)[cell]
+    jitter = torch.rand(len(cell), generator=generator, dtype=torch.float64).to(device)
+    rank = torch.arange(len(cell), device=device) - first + jitter
+    stride = torch.as_tensor(sizes / np.maximum(take, 1), device=device)[cell]
+    place = (rank * stride).long() + torch.as_tensor(cells.start[:-1], device=device)[cell]
+    drawn = torch.ones(len(cell), device=device, dtype=torch.float64)
+    if cells.weight is not None:
+        drawn = cells.weight[place].double()
+    total = torch.zeros(len(take), dtype=torch.float64, device=device).index_add_(0, cell, drawn)
+    mass = torch.as_tensor(cells.mass, device=device)
+    weight = drawn * (mass / torch.where(total == 0, 1.0, total))[cell]
+    order = place if cells.order is None else cells.order[place]
+    return replace(cells, order=order, start=new_start, weight=weight)
+
+
+def _without_weightless(cells: Cells) -> Cells:
+    """The same cells less the pairs of weight 0, which are not to be drawn."""
+    if cells.weight is None or bool((cells.weight > 0).all()):
+        return cells
+    heavy = cells.weight > 0
+    sizes = cells.sum(heavy.double()).astype(np.int64)
+    places = torch.arange(len(heavy), device=heavy.device)
+    order = (places if cells.order is None else cells.order)[heavy]
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    return replace(cells, order=order, start=start, weight=cells.weight[heavy])

@@ -1,0 +1,1 @@
+"""What people look at: HTML pages, drawings, console tables of runs."""

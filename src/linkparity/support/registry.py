@@ -1,0 +1,45 @@
+"""A table of names whose error suggests the nearest one."""
+
+from difflib import get_close_matches
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """A hint such as ``did you mean 'dot-product'?``, or nothing when no name is near.
+
+    >>> nearest("dotproduct", ["cne", "dot-product"])
+    "; did you mean 'dot-product'?"
+    >>> nearest("G", ["node", "g"])
+    "; did you mean 'g'?"
+    """
+    spelled = {each.lower(): each for each in reversed(known)}
+    close = get_close_matches(name.lower(), spelled, n=1)
+    return f"; did you mean {spelled[close[0]]!r}?" if close else ";"
+
+
+class Registry(dict[str, T]):
+    """A dict from public names to things of one kind.
+
+    >>> Registry("tool", {"cne": 1, "gae": 2})["cen"]
+    Traceback (most recent call last):
+    ...
+    linkparity.support.registry.UnknownName: unknown tool 'cen'; did you mean 'cne'? known: cne, gae
+    """
+
+    def __init__(self, kind: str, entries: dict[str, T]) -> None:
+        super().__init__(entries)
+        self.kind = kind
+
+    def __missing__(self, name: object) -> T:
+        known = sorted(self)
+        hint = nearest(str(name), known)
+        raise UnknownName(f"unknown {self.kind} {name!r}{hint} known: {', '.join(known)}")
+
+
+class UnknownName(KeyError, ValueError):
+    """A name that is in no table; reads as one plain sentence."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -1,0 +1,27 @@
+"""Words of messages: numbers with their nouns, and ids that are near."""
+
+from collections.abc import Iterable
+from itertools import islice
+
+from linkparity.support.registry import nearest
+
+#: Ids that are looked through for one that is near.
+LOOKED_AT = 10_000
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "row"), counted(2000, "such row")
+    ('1 row', '2,000 such rows')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def nearest_id(wanted: object, ids: Iterable[object]) -> str:
+    """As :func:`nearest`, for ids of any kind and number.
+
+    >>> nearest_id("01007x", ["01000", "01007"])
+    "; did you mean '01007'?"
+    """
+    return nearest(str(wanted), [str(each) for each in islice(ids, LOOKED_AT)])

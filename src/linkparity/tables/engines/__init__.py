@@ -1,0 +1,1 @@
+"""Where tables are worked on: DuckDB, Spark, or any Ibis backend."""

@@ -1,0 +1,1 @@
+"""Measures of a table from a few scans over its rows."""

@@ -1,0 +1,105 @@
+"""Exposure: who fills the k best places of the lists that the scores make, against their share."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkparity.support.optional import require
+from linkparity.tables.engines.base import EXTRA
+from linkparity.tables.reading.score_table import ScoreTable
+
+#: Above this many candidates only some of the lists are looked at, all of each.
+MOST = 2_000_000
+
+
+@dataclass(frozen=True)
+class GroupExposure:
+    """One group's part of the lists.
+
+    Attributes:
+        group: its name.
+        candidates: places its nodes compete for, one per list a node may appear in.
+        share: its share of all candidates.
+        slots: how many of the k best places its nodes fill; ties share a place.
+        slot_share: its share of these.
+    """
+
+    group: str
+    candidates: int
+    share: float
+    slots: float
+    slot_share: float
+
+    @property
+    def ratio(self) -> float:
+        """1 is as many places as candidates; below 1 is fewer."""
+        return self.slot_share / self.share if self.share else float("nan")
+
+
+def exposure(table: ScoreTable, k: int, rows: int) -> tuple[tuple[GroupExposure, ...], int]:
+    r"""Rank the candidates of every list by score, and count who stands in the first ``k``.
+
+    .. math:: \text{slots}_g = \sum_{\text{lists}} \#\{g \text{ above}\} +
+              \#\{g \text{ tied for the last places}\} \cdot \frac{\text{places left}}{\text{tied}}
+
+    Every node has a list of the nodes it is scored with; with ``directed`` only sources have one,
+    filled with targets. Where targets have no group, every target has a list, filled with
+    sources. Of very long tables every m-th list is looked at, and m is told.
+    """
+    lists = _lists(table)
+    every = _next_prime(-(-rows * (1 if table.bare or table.reading.ordered else 2) // MOST))
+    if every > 1:
+        lists = table.engine.keep(lists.filter(lists.owner % every == 0), "lists")
+    names = table.names
+    have, got = np.zeros(len(names)), np.zeros(len(names))
+    counted = table.engine.small(lists.group_by("group").aggregate(n=lists.count()))
+    have[counted["group"]] = counted["n"]
+    filled = table.engine.small(_filled(lists, k))
+    got[filled["group"]] = filled["n"]
+    share, slot_share = have / max(have.sum(), 1), got / max(got.sum(), 1)
+    columns = (have.astype(int), share, got, slot_share)
+    parts = zip(names, *(column.tolist() for column in columns), strict=True)
+    return tuple(GroupExposure(*part) for part in parts if part[1]), every
+
+
+def _filled(lists: Any, k: int) -> Any:
+    """``group, n``: places filled by each group, a tie for the last places shared out."""
+    ibis = require("ibis", "audit and project", EXTRA)
+    placed = lists.mutate(place=ibis.row_number().over(group_by="owner", order_by=lists.x.desc()))
+    best = placed.filter(placed.place < k)
+    last = best.group_by("owner").aggregate(edge=best.x.min())
+    last = last.rename(whose="owner")
+    near = lists.inner_join(last, lists.owner == last.whose)
+    near = near.filter(near.x >= near.edge)
+    sides = near.group_by("owner", "group").aggregate(
+        above=(near.x > near.edge).sum(), tied=(near.x == near.edge).sum()
+    )
+    per_list = sides.group_by("owner").mutate(
+        all_above=sides.above.sum(), all_tied=sides.tied.sum()
+    )
+    left = ibis.least(k - per_list.all_above, per_list.all_tied)
+    part = per_list.mutate(n=per_list.above + per_list.tied * left / per_list.all_tied)
+    return part.group_by("group").aggregate(n=part.n.sum())
+
+
+def _next_prime(number: int) -> int:
+    """The next prime: every m-th node is then at odds with any pattern in a table of nodes.
+
+    >>> [_next_prime(n) for n in (0, 1, 2, 8)]
+    [1, 1, 2, 11]
+    """
+    if number < 2:
+        return 1
+    while any(number % d == 0 for d in range(2, int(number**0.5) + 1)):
+        number += 1
+    return number
+
+
+def _lists(table: ScoreTable) -> Any:
+    rows = table.good
+    back = rows.select(owner=rows.b.cast("int64"), group=rows.ga, x=rows.x)
+    if table.bare:
+        return back
+    onward = rows.select(owner=rows.a.cast("int64"), group=rows.gb, x=rows.x)
+    return onward if table.reading.ordered else onward.union(back)

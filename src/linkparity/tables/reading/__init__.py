@@ -1,0 +1,1 @@
+"""Read tables of scores: files and frames, columns, nodes, checks of every row."""

@@ -1,0 +1,1 @@
+"""Training on every pair of a graph at once, in blocks."""
