@@ -76,7 +76,7 @@ def test_import_is_light():
 
 
 def test_the_command_starts_without_torch():
-    loaded = {name.split(".")[0] for name in import_times("import linkparity.cli.app")}
+    loaded = {name.split(".")[0] for name in import_times("import linkparity.cli.command")}
     assert "typer" in loaded
     assert not loaded & {"torch", "numpy", "duckdb", "ibis"}
 

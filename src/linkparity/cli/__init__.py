@@ -1,5 +1,5 @@
 """The command ``linkparity``: options in, results out, no logic."""
 
-from linkparity.cli.app import main
+from linkparity.cli.command import main
 
 __all__ = ["main"]

@@ -10,7 +10,8 @@ from typing import Any
 
 from rich.console import Console
 
-from linkparity.support.errors import PlainError, to_stdout
+from linkparity.support.errors import Message, PlainError
+from linkparity.support.files import to_stdout
 
 #: Errors whose message is a sentence for the user.
 EXPECTED = (ValueError, OSError, PlainError)
@@ -66,6 +67,9 @@ def one_line(error: Exception) -> str | None:
 
 
 def _sentence(error: Exception) -> str | None:
+    message = getattr(error, "message", None)
+    if isinstance(message, Message):
+        return message.for_command()
     usage = getattr(error, "format_message", None)  # click's errors, whoever carries click
     if usage is not None:
         return str(usage())
@@ -79,7 +83,9 @@ def warn_in_one_line() -> None:
     """Have every warning print as ``Warning: …`` on stderr, without a line of source."""
 
     def tell(message: Warning | str, *place: Any, **more: Any) -> None:
-        say(f"Warning: {CALLER.sub('', _flat(str(message)))}")
+        said = getattr(message, "message", None)
+        text = said.for_command() if isinstance(said, Message) else str(message)
+        say(f"Warning: {CALLER.sub('', _flat(text))}")
 
     warnings.showwarning = tell
 

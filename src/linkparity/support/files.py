@@ -10,11 +10,22 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from linkparity.support.errors import to_stdout
+from linkparity.support.errors import PlainError
 from linkparity.support.workspace import Workspace, try_lock
 
 #: The name that stands for stdin or stdout.
 STREAM = "-"
+
+
+@contextmanager
+def to_stdout() -> Iterator[None]:
+    """Write a result to stdout; a reader that has gone is an error, not a failed condition."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the end is quiet
+        raise PlainError("stdout was closed before all was written") from None
 
 
 def check_output(name: str, force: bool, inputs: Iterable[str | None] = ()) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import norm
 
-from linkparity.metrics import METRICS, VIEWS, ScoredPairs, bootstrap
+from linkparity.metrics import METRICS, VIEWS, ScoredPairs
+from linkparity.metrics.intervals import bootstrap
 from linkparity.metrics.intervals.bootstrap import gap_interval, resampled_sums
 from linkparity.metrics.intervals.delong import against_rest, delong, largest_interval, levels
 

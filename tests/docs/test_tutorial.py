@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-
-import linkparity as lp
 from table_cases import exit_code, read
 
-ROOT = Path(__file__).parents[1]
+import linkparity as lp
+
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 DATA = ROOT / "docs" / "tutorial"
 BLOCKS = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)

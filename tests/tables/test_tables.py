@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
+from table_cases import exit_code, make_scores, read, write
 
 import linkparity as lp
-from linkparity import cli
+from linkparity.cli import command as cli
 from linkparity.metrics.intervals.delong import delong, levels
 from linkparity.metrics.rank_sums import RankSums
-from table_cases import exit_code, make_scores, read, write
 
 pl = pytest.importorskip("polars")
 FORMATS = ("csv", "csv.gz", "tsv", "parquet")

@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from table_cases import make_scores, write
 
 import linkparity as lp
 from linkparity.report.audit_page import report_html
-from table_cases import make_scores, write
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [

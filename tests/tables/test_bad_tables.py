@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+from table_cases import exit_code, make_scores, write
 
 from linkparity.support.workspace import PREFIX, Workspace, try_lock
-from table_cases import exit_code, make_scores, write
 
 HEAD = "source,target,score,label\n"
 GOOD = "a,b,0.5,1\nb,c,0.25,0\na,c,0.75,1\n"
@@ -253,7 +253,7 @@ def start(tmp_path, file, nodes, out):
     spare = tmp_path / "tmp"
     spare.mkdir(exist_ok=True)
     code = "import linkparity.tables.engines.duckdb as e, sys; e.IN_MEMORY = 0\n"
-    code += "from linkparity.cli.app import main; main(sys.argv[1:])"
+    code += "from linkparity.cli.command import main; main(sys.argv[1:])"
     args = [sys.executable, "-c", code, "project", str(file), "--nodes", str(nodes)]
     args += ["--sensitive", "kind", "--out", str(out), "--tmp", str(spare)]
     run = subprocess.Popen(args, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from table_cases import exit_code, make_scores, read, write
 
 import linkparity as lp
-from linkparity import cli
+from linkparity.cli import command as cli
 from linkparity.tables.fail_if import read_gates
-from table_cases import exit_code, make_scores, read, write
 
 COMMON = ("--nodes", "n.csv", "--sensitive", "kind")
 
@@ -295,7 +295,7 @@ def test_an_unknown_format_of_stdin(here, capfd, told):
 def run_with(redirection, *args):
     command = [sys.executable, "-m", "linkparity", *args]
     quoted = " ".join(map(str, command)) + redirection
-    env = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    env = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[2])}
     bash = ["bash", "-c", quoted]
     return subprocess.run(bash, env=env, capture_output=True, text=True, check=False)
 

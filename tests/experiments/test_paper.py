@@ -7,7 +7,7 @@ import pytest
 
 from linkparity.experiments.paper import published
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 spec = importlib.util.spec_from_file_location("quality", BENCHMARKS / "quality.py")
 quality = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(quality)

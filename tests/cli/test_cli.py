@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from linkparity import cli, datasets
+from linkparity import datasets
+from linkparity.cli import command as cli
 from linkparity.cli.output import one_line
 from linkparity.datasets import DATASETS
 from linkparity.experiments.demo import run_demo
@@ -19,7 +20,7 @@ from linkparity.prediction import LinkPredictor
 from linkparity.projection.solver import NotConverged
 from linkparity.support.optional import require
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(typer.main.get_command(cli.app).commands)
 
 

@@ -1,6 +1,7 @@
 """Two processes divide the pairs and find what one finds."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from planted import make, planted, planted_bipartite
 
 from linkparity import train
-from planted import make, planted, planted_bipartite
 
 CASES = [
     ("cne", "dp", "blocks"),
@@ -48,7 +49,11 @@ def found(tmp_path_factory):
     """What each of two processes found."""
     folder = tmp_path_factory.mktemp("two")
     command = [sys.executable, __file__, str(folder)]
-    pair = [subprocess.Popen([*command, str(rank)], cwd=Path(__file__).parent) for rank in (0, 1)]
+    helpers = Path(__file__).parents[1] / "helpers"
+    env = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(helpers), os.environ.get("PYTHONPATH", "")])
+    }
+    pair = [subprocess.Popen([*command, str(rank)], env=env) for rank in (0, 1)]
     assert [process.wait(timeout=120) for process in pair] == [0, 0]
     return [json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)]
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-
 from table_cases import exit_code
 
 IDS = ["007", "7", 'a"b', "x,y", "é", "9007199254740993", "9007199254740992", "NULL", " s ", "n'q"]
@@ -297,7 +296,7 @@ def stop_in_a_loop(*args, **options):
     yield stop()
 
 {place} = {stop}
-from linkparity.cli.app import main
+from linkparity.cli.command import main
 main(sys.argv[1:])
 """
 HALF_WAY = {

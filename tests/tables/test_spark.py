@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from table_cases import exit_code, make_scores, read, write
 
 import linkparity as lp
-from table_cases import exit_code, make_scores, read, write
 
 pyspark = pytest.importorskip("pyspark")
 pytestmark = [
@@ -142,7 +142,7 @@ def test_without_java_it_says_so(files, tmp_path):
     bare.mkdir()
     for name in ("bash", "env", "dirname"):
         (bare / name).symlink_to(shutil.which(name))
-    code = "import sys; from linkparity.cli.app import main; main(sys.argv[1:])"
+    code = "import sys; from linkparity.cli.command import main; main(sys.argv[1:])"
     args = ["audit", str(file), "--nodes", str(nodes), "--sensitive", "kind", "--engine", "spark"]
     done = subprocess.run(
         [sys.executable, "-c", code, *args],
@@ -186,7 +186,7 @@ def master(tmp_path):
 def test_a_cluster_by_its_url_equals_duckdb(files, master, tmp_path):
     """In a process of its own: a session of this one would be taken for the cluster's."""
     file, nodes, _ = files
-    code = "import sys; from linkparity.cli.app import main; main(sys.argv[1:])"
+    code = "import sys; from linkparity.cli.command import main; main(sys.argv[1:])"
     for engine in ("duckdb", master):
         args = ["project", str(file), "--nodes", str(nodes), "--sensitive", "kind", "--engine"]
         args += [engine, "--out", str(tmp_path / f"{engine[:5]}.csv")]

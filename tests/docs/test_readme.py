@@ -8,7 +8,7 @@ import torch
 
 import linkparity as lp
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"<!-- run: (\w+) -->\n```python\n(.*?)```", re.DOTALL)
 BLOCKS = dict(BLOCK.findall((ROOT / "README.md").read_text()))
 

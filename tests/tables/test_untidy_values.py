@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from table_cases import exit_code, make_scores, read, write
 
 import linkparity as lp
-from table_cases import exit_code, make_scores, read, write
 
 GROUPS = {"red": -1, "green": 9, "blue": 10}
 
@@ -166,7 +166,7 @@ class Stop:
             time.sleep(60)
 
 sys.meta_path.insert(0, Stop())
-from linkparity.cli.app import main
+from linkparity.cli.command import main
 main(sys.argv[1:])
 """
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from linkparity.metrics import METRICS, VIEWS, Estimate, divergence, frame
+from linkparity.metrics import METRICS, VIEWS, Estimate, frame
 from linkparity.metrics.evaluation import INDEPENDENCE, evaluate, score_pairs
 
 NAMES = ("left", "right", "green")
@@ -23,7 +23,7 @@ def _project(monkeypatch):
     def stand_in(scored, criterion, groups):
         return Estimate(len(criterion.name) / 8, len(scored.prob))
 
-    monkeypatch.setattr(divergence, "_project", stand_in)
+    monkeypatch.setattr("linkparity.metrics.kl._project", stand_in)
 
 
 class Model:

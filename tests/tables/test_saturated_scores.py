@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.special import logit, rel_entr
+from table_cases import exit_code, make_scores, write
 
 import linkparity as lp
-from table_cases import exit_code, make_scores, write
 
 
 def test_scores_of_0_and_1_are_kept_and_their_weight_counts():

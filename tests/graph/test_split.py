@@ -8,10 +8,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
+from graph_strategies import admissible, graphs, linked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_strategies import admissible, graphs, linked
 from linkparity.datasets import block_model, load
 from linkparity.graph.graph import Graph
 from linkparity.graph.split import SplitWarning, _cover, _spanning_forest, split_links

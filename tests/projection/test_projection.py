@@ -7,11 +7,11 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracles import constraints_of, group_pair, logit_of_mean, pair_cells, primal, scalar_tilt
+from problems import Drawn, problems
 
 import linkparity as lp
 from linkparity import Cells, Infeasible, NotConverged, i_project
-from oracles import constraints_of, group_pair, logit_of_mean, pair_cells, primal, scalar_tilt
-from problems import Drawn, problems
 
 CRITERIA = list(lp.criteria.CRITERIA)
 NO_DATA_TARGET = [name for name, c in lp.criteria.CRITERIA.items() if not c.data_target]

@@ -5,9 +5,9 @@ import ibis
 import numpy as np
 import pandas as pd
 import pytest
+from table_cases import make_scores
 
 import linkparity as lp
-from table_cases import make_scores
 
 pl = pytest.importorskip("polars")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")

@@ -8,9 +8,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from table_cases import exit_code
 
 import linkparity as lp
-from table_cases import exit_code
 
 #: Names that the engines use on the way, or that databases give a meaning to.
 INTERNAL = [

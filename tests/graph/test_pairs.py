@@ -4,10 +4,10 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
+from graph_strategies import admissible, graphs, linked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_strategies import admissible, graphs, linked
 from linkparity.graph.graph import Graph
 from linkparity.graph.pairs import Pairs, PairSpace, all_pairs, sample_nonlinks, sample_pairs
 from linkparity.support.randomness import random_distinct, random_order

@@ -4,6 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from planted import all_index, make, planted, planted_bipartite
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from linkparity import Diverged, Graph, LinkModel, i_project, load, split_links, train
@@ -15,7 +16,6 @@ from linkparity.training.distributed import Processes
 from linkparity.training.objective import Objective, PairWeights, pair_weights, trained_criterion
 from linkparity.training.sampled import SampledPairs
 from linkparity.training.settings import Settings, choose
-from planted import all_index, make, planted, planted_bipartite
 
 CRITERIA = ["dp", "eo", "weak-dp", "equalized-odds", "accuracy"]
 GRAPHS = [planted, planted_bipartite]

@@ -1,11 +1,11 @@
 import pytest
 import torch
+from planted import all_index, make, planted, planted_bipartite
 from sklearn.metrics import roc_auc_score
 
 from linkparity import Graph, GraphWarning, LinkModel, split_links, train
 from linkparity.models import CNE, MODELS, MaxEnt
 from linkparity.models.degrees import classes, solve_degrees
-from planted import all_index, make, planted, planted_bipartite
 
 
 @pytest.fixture(params=sorted(MODELS))

@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 
-from linkparity import cli
+from linkparity.cli import command as cli
 
 IDS = ["007", "7", "é", 'a"b', "x,y", "9007199254740993", "9007199254740992", "NULL", "nan", " s "]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from planted import all_index, planted, planted_bipartite
 from scipy.special import expit
 from sklearn.base import clone
 
@@ -30,7 +31,6 @@ from linkparity.experiments import train_run
 from linkparity.graph.groups import GraphWarning
 from linkparity.models import MODELS
 from linkparity.prediction import predictor as module
-from planted import all_index, planted, planted_bipartite
 
 GRAPHS = [planted, planted_bipartite]
 
@@ -340,7 +340,7 @@ def test_rows_reach_the_caller_as_they_come():
 
 
 def test_the_page_on_own_models_works():
-    page = (Path(__file__).parents[1] / "docs" / "own-model.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "own-model.md").read_text()
     code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
     assert len(code.split("class Popular")[1].split("split =")[0].splitlines()) <= 22
     names: dict = {}
