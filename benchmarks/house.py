@@ -1,0 +1,142 @@
+"""How large the package is, and how many of its modules a call goes through.
+
+    python benchmarks/house.py [--json FILE] [--names]
+
+Prints the table of docs/architecture.md: entries of the package, short modules, lines, and the
+modules in which a function is called by ``linkparity project``, ``LinkPredictor.fit`` and
+``i_project``. Each call runs once to import what it needs and is followed the second time.
+``--names`` lists the modules.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import torch
+
+import linkparity as lp
+from linkparity.criteria import CRITERIA
+from linkparity.datasets import DATASETS
+from linkparity.models import MODELS
+
+PACKAGE = Path(lp.__file__).parent
+SHORT = 60
+#: What the package was before the rooms (commit 1bad45c), and what was wanted of it.
+BEFORE_AND_WANTED = {
+    "entries in src/linkparity": (39, "≤ 16"),
+    "modules under 60 lines, registry entries and __init__ apart": (22, "≤ 12"),
+    "the same with __init__ and __main__": (31, ""),
+    "modules entered by linkparity project": (47, "≤ 30"),
+    "modules entered by LinkPredictor.fit": (30, "≤ 20"),
+    "modules entered by i_project": (15, "≤ 12"),
+    "lines of Python in src": (15_971, "≤ 14,471"),
+}
+
+
+def registry_modules() -> set[Path]:
+    """Files that hold one criterion, model or data set each."""
+    classes = [type(criterion) for criterion in CRITERIA.values()] + list(MODELS.values())
+    names = {each.__module__ for each in classes}
+    names |= {dataset.read.__module__ for dataset in DATASETS.values()}
+    return {Path(str(sys.modules[name].__file__)) for name in names}
+
+
+def short_modules(front_pages: bool) -> list[str]:
+    """Modules under 60 lines that are no registry entry; with or without ``__init__``."""
+    apart = registry_modules()
+    return sorted(
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if path not in apart
+        and len(path.read_text().splitlines()) < SHORT
+        and (front_pages or not path.name.startswith("__"))
+    )
+
+
+def entered(call: Callable[[], object]) -> list[str]:
+    """The modules of the package in which ``call`` calls a function, once all is imported."""
+    found: set[str] = set()
+
+    def follow(frame: FrameType, event: str, argument: object) -> None:
+        file = frame.f_code.co_filename
+        if event == "call" and file.startswith(str(PACKAGE)):
+            found.add(str(Path(file).relative_to(PACKAGE)))
+
+    call()
+    sys.setprofile(follow)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return sorted(found)
+
+
+def project(folder: Path) -> None:
+    """``linkparity project a.csv --out b.csv`` on six rows of three groups."""
+    from linkparity.cli import main
+
+    scores = folder / "a.csv"
+    scores.write_text(
+        "source,target,score,source_g,target_g\n"
+        "1,2,0.9,a,a\n1,3,0.4,a,b\n2,3,0.2,a,b\n3,4,0.7,b,c\n4,5,0.3,c,c\n5,1,0.6,c,a\n"
+    )
+    options = ["--sensitive", "g", "--out", str(folder / "b.csv"), "--force"]
+    silent = io.StringIO()
+    with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
+        try:
+            main(["project", str(scores), *options])
+        except SystemExit as end:
+            if end.code:
+                raise RuntimeError(silent.getvalue()) from None
+
+
+def walks() -> dict[str, list[str]]:
+    """The modules of the three walks."""
+    graph = lp.load("polbooks")
+    logits, groups = torch.randn(1000), torch.randint(0, 3, (1000, 2))
+    with tempfile.TemporaryDirectory() as folder:
+        found = {"linkparity project": entered(lambda: project(Path(folder)))}
+    predictor = lp.LinkPredictor("cne", "dp", epochs=3)
+    found["LinkPredictor.fit"] = entered(lambda: predictor.fit(graph))
+    found["i_project"] = entered(lambda: lp.i_project(logits, groups=groups))
+    return found
+
+
+def measure() -> tuple[dict[str, int], dict[str, list[str]]]:
+    """The figures, and the modules behind them by name."""
+    entries = [path for path in PACKAGE.iterdir() if path.name != "__pycache__"]
+    short, every = short_modules(front_pages=False), short_modules(front_pages=True)
+    followed = walks()
+    figures = [len(entries), len(short), len(every), *map(len, followed.values())]
+    lines = sum(len(path.read_text().splitlines()) for path in PACKAGE.rglob("*.py"))
+    return (
+        dict(zip(BEFORE_AND_WANTED, [*figures, lines], strict=True)),
+        {"short modules": every} | followed,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
+    parser.add_argument("--json", type=Path, help="Write the figures to this file too.")
+    parser.add_argument("--names", action="store_true", help="List the modules.")
+    options = parser.parse_args()
+    figures, names = measure()
+    print("| | before | now | wanted |\n| --- | --- | --- | --- |")
+    for name, value in figures.items():
+        before, wanted = BEFORE_AND_WANTED[name]
+        print(f"| {name} | {before:,} | {value:,} | {wanted} |")
+    if options.names:
+        for name, modules in names.items():
+            print(f"\n{name}: {', '.join(modules)}")
+    if options.json:
+        options.json.write_text(json.dumps({"figures": figures, "modules": names}, indent=2))
+
+
+if __name__ == "__main__":
+    main()
