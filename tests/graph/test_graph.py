@@ -69,11 +69,11 @@ def test_membership_degree_and_pairs_agree_with_loops(graph):
         ({"group": [0, 1, 2]}, "group must have the shape (6,), one number per node, got (3,)"),
         ({"group": [0, 1, 2, -2, 0, 0]}, "groups are −1 (none) or 0, 1, 2 …, got -2"),
         ({"group_names": ("a", "b")}, "group 2 has no name among ('a', 'b')"),
-        ({"group_names": ("a", "b", "a")}, "group_names: 'a' stands more than once"),
+        ({"group_names": ("a", "b", "a")}, "group_names must be unique, got 'a' more than once"),
         ({"side": [0, 1, 0, 1, 0, 2]}, "side must be 0 or 1 for every node, got 2"),
         ({"side": [0, 1, 0, 1, 0, 1]}, "row 1 joins [3, 2] of sides [1, 0]; links go from side 0"),
         ({"names": ("x",)}, "6 nodes need as many names, got 1"),
-        ({"names": ("u", "v", "w", "x", "y", "u")}, "names: 'u' stands more than once"),
+        ({"names": ("u", "v", "w", "x", "y", "u")}, "names must be unique, got 'u' more than once"),
     ],
 )
 def test_what_no_graph_can_hold_is_refused_in_one_sentence(change, said):
@@ -189,7 +189,7 @@ def test_minus_one_in_a_column_is_unknown_and_not_a_group_called_so():
 def test_a_value_called_unknown_is_not_mixed_with_missing_ones():
     with pytest.raises(ValueError, match="a group named 'unknown' exists already"):
         number_groups(["unknown", None, "a", "b"], "group", "here")
-    with pytest.raises(ValueError, match="unknown must be 'group', 'drop' or 'error', got 'merge'"):
+    with pytest.raises(ValueError, match="unknown must be 'error', 'group' or 'drop', got 'merge'"):
         number_groups(["a", "b", "c"], "merge", "here")
     with pytest.raises(ValueError, match="the values 1 and '1' would be two groups of one name"):
         number_groups([1, "1", "a"], "group", "here")
@@ -277,7 +277,12 @@ def test_repeats_and_self_loops_of_a_table_are_counted():
         ({"a": [1], "b": [2]}, {"node": [1]}, [], "sensitive names no column, got []; name"),
         ({"a": [1], "b": [2]}, None, "age", "sensitive='age' names a column of nodes"),
         ({"a": [1], "b": [2]}, {"node": [1], "age": [1]}, "ago", "did you mean 'age'? columns:"),
-        ({"a": [1], "b": [2]}, {"node": [1, 1], "age": [1, 2]}, "age", "1 stands more than once"),
+        (
+            {"a": [1], "b": [2]},
+            {"node": [1, 1], "age": [1, 2]},
+            "age",
+            "must be unique, got 1",
+        ),
         ({"a": [1], "b": [2]}, {"node": ["1"], "age": [1]}, "age", "hold 1 where nodes hold '1'"),
     ],
 )
@@ -366,7 +371,7 @@ def test_group_numbers_of_minus_one_are_none_unless_told_otherwise():
     assert apart.group.tolist() == [0, 3, 2, 1]
     assert apart.group_names == ("0", "1", "2", "unknown")
     for given in (None, group, list("abca")):
-        with pytest.raises(ValueError, match="unknown must be 'group', 'drop' or 'error', got 'no"):
+        with pytest.raises(ValueError, match="unknown must be 'error', 'group' or 'drop', got 'no"):
             Graph.from_scipy(COMPLETE, given, unknown="none")
     wide = Graph.from_scipy(COMPLETE[:, :2], [0, 1, 2, 2], bipartite=True, unknown="drop")
     assert wide.group.tolist() == [0, 1, 2, 2, -1, -1]

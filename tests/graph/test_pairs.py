@@ -131,14 +131,19 @@ def test_pairs_do_not_change_with_what_they_were_made_from():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (([[0, 1]], [2]), "row 0 holds 2; it needs a label of 0 or 1"),
-        (([[0, 1], [3, 3]], [1, 0]), "row 1 holds [3, 3]; it needs two different nodes"),
-        (([[0, 1]], [1], [0.0]), "row 0 holds 0.0; it needs a positive finite weight"),
-        (([[0, 1]], [1], [float("nan")]), "row 0 holds nan; it needs a positive finite weight"),
-        (([[0, 1]], [1, 0]), "label must have the shape (1,), one number per pair, got (2,)"),
+        (([[0, 1]], [2]), "label must be 0 or 1, got 2 at position 0"),
+        (([[0, 1], [3, 3]], [1, 0]), "row 1 holds [3, 3]; give two different nodes"),
+        (([[0, 1]], [1], [-0.5]), "weight must be finite and not negative, got -0.5 at position 0"),
+        (([[0, 1]], [1], [float("nan")]), "weight must be finite and not negative, got nan"),
+        (([[0, 1]], [1, 0]), "label must have the shape (1,), got (2,); give one per pair"),
         (([0, 1], [1, 0]), "index must have the shape (P, 2), got (2,)"),
     ],
 )
 def test_what_no_pairs_can_hold_is_refused(given, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         Pairs(*given)
+
+
+def test_a_pair_may_weigh_nothing():
+    pairs = Pairs([[0, 1], [1, 2], [0, 2]], [1, 0, 0], [1.0, 0.0, 2.5])
+    assert pairs.weight.tolist() == [1.0, 0.0, 2.5]

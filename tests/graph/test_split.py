@@ -188,7 +188,7 @@ def test_isolated_nodes_stay_in_the_graph_and_out_of_the_test():
         (
             Graph(5, list(combinations(range(5), 2)), [0, 1, 2, 2, 1]),
             0.2,
-            "only 0 of 10 pairs are none; the graph is too dense for any test",
+            "only 0 of 10 pairs are non-links, so the graph is too dense",
         ),
         (load("polbooks"), 0, "test must lie strictly between 0 and 1, got 0"),
         (load("polbooks"), "0.2", "test must lie strictly between 0 and 1, got '0.2'"),

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import Unknown, missing, warn_of_one, whole_numbers
-from linkparity.graph.readers import Source, read_lists
+from linkparity.graph.groups import missing, warn_of_one, whole_numbers
+from linkparity.graph.readers import RawGraph, read_lists
+from linkparity.graph.untidy import Unknown
 from linkparity.support.files import STREAM
 from linkparity.support.wording import nearest_id
 from linkparity.support.workspace import Workspace
@@ -79,14 +80,14 @@ def read_graph(own: GraphFiles) -> Graph:
     attribute = None if told is None else " & ".join(own.sensitive)
     source = read_lists(first, second, list(told or ()), told, attribute, own.bipartite)
     _check_sides(own.nodes or own.links, own, source, list(told or ()))
-    graph = Graph.from_source(replace(source, coded=False), own.unknown)
+    graph = Graph.from_raw(replace(source, minus_one_is_none=False), own.unknown)
     if len(set(graph.group[graph.group >= 0].tolist())) < 2:
         raise ValueError(
             f"{own.nodes or own.links}: only one group has nodes; parity compares two or more, so "
             f"check column {' & '.join(own.sensitive)!r}"
         )
     sizes = [int((graph.group == g).sum()) for g in range(len(graph.group_names))]
-    warn_of_one(graph.group_names, sizes, own.nodes or own.links, 2)
+    warn_of_one(graph.group_names, sizes, own.nodes or own.links)
     return graph
 
 
@@ -176,7 +177,7 @@ def _no_value(where: str, row: int, name: str, node: Any) -> str:
     )
 
 
-def _check_sides(where: str, own: GraphFiles, source: Source, ids: list[Any]) -> None:
+def _check_sides(where: str, own: GraphFiles, source: RawGraph, ids: list[Any]) -> None:
     """On a side where some nodes have a group, all must, unless told otherwise."""
     if own.unknown != "error" or source.side is None or source.values is None:
         return

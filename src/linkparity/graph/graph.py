@@ -1,9 +1,9 @@
 """Graph: nodes, links, groups, and sides when it is bipartite."""
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +11,8 @@ import torch
 from torch import Tensor
 
 from linkparity.graph import readers
-from linkparity.graph.groups import (
-    GraphWarning,
-    Grouping,
-    Unknown,
-    check_unknown,
-    number_groups,
-    take_numbers,
-)
+from linkparity.graph.groups import GraphWarning, Grouping, number_groups, take_numbers
+from linkparity.graph.untidy import Unknown, check_choice
 from linkparity.graph.validation import (
     check_group_names,
     check_links,
@@ -27,6 +21,7 @@ from linkparity.graph.validation import (
     pair_codes,
     simple_links,
 )
+from linkparity.support.errors import warn
 from linkparity.support.optional import require
 from linkparity.support.validation import integers, whole_number
 
@@ -61,12 +56,12 @@ class Graph:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "num_nodes", whole_number(self.num_nodes, "Graph: num_nodes"))
-        links = integers(self.links, "Graph: links")
+        put(self, "num_nodes", whole_number(self.num_nodes, "num_nodes", "Graph"))
+        links = integers(self.links, "links", "Graph")
         put(self, "links", links if links.numel() else links.reshape(0, 2))
-        put(self, "group", integers(self.group, "Graph: group"))
+        put(self, "group", integers(self.group, "group", "Graph"))
         if self.side is not None:
-            put(self, "side", integers(self.side, "Graph: side"))
+            put(self, "side", integers(self.side, "side", "Graph"))
         if self.names is not None:
             put(self, "names", tuple(self.names))
         largest = int(self.group.max()) + 1 if self.group.numel() else 0
@@ -79,22 +74,22 @@ class Graph:
 
     @property
     def bipartite(self) -> bool:
-        """Whether links join two sides only."""
+        """Whether every link joins side 0 and side 1."""
         return self.side is not None
 
     @property
     def num_links(self) -> int:
-        """How many links there are, E."""
+        """Number of links, E."""
         return len(self.links)
 
     @property
     def num_groups(self) -> int:
-        """How many groups are named, S."""
+        """Number of group names, S."""
         return len(self.group_names)
 
     @property
     def num_pairs(self) -> int:
-        """How many pairs may be links: n(n − 1)/2, or side 0 times side 1."""
+        """Number of pairs that can be links: n(n − 1)/2, or side 0 × side 1."""
         if self.side is None:
             return self.num_nodes * (self.num_nodes - 1) // 2
         right = int(self.side.sum())
@@ -106,7 +101,7 @@ class Graph:
         return torch.sort(pair_codes(self.links, self.num_nodes)).values
 
     def is_link(self, index: Tensor) -> Tensor:
-        """``(P, 2)`` pairs of nodes, either way round → ``(P,)`` bool."""
+        """``(P, 2)`` pairs of nodes, in either order → ``(P,)`` bool."""
         wanted = pair_codes(torch.as_tensor(index), self.num_nodes)
         if not len(self.codes):
             return torch.zeros(len(wanted), dtype=torch.bool)
@@ -114,7 +109,7 @@ class Graph:
         return self.codes[at] == wanted
 
     def degree(self) -> Tensor:
-        """``(num_nodes,)`` how many links each node has."""
+        """``(num_nodes,)`` number of links of each node."""
         return torch.bincount(self.links.reshape(-1), minlength=self.num_nodes)
 
     def adjacency(self) -> "csr_matrix":
@@ -133,8 +128,7 @@ class Graph:
         inside = keep[self.links].all(dim=1)
         kept = None
         if self.names is not None:
-            told = zip(self.names, keep.tolist(), strict=True)
-            kept = tuple(name for name, stays in told if stays)
+            kept = tuple(compress(self.names, keep.tolist()))
         return Graph(
             int(keep.sum()),
             number[self.links[inside]],
@@ -147,13 +141,13 @@ class Graph:
 
     def __repr__(self) -> str:
         sizes = torch.bincount(self.group + 1, minlength=self.num_groups + 1).tolist()
-        told = [f"{n} {c:,}" for n, c in zip(self.group_names, sizes[1:], strict=True)]
+        groups = [f"{n} {c:,}" for n, c in zip(self.group_names, sizes[1:], strict=True)]
         if sizes[0]:
-            told.append(f"none {sizes[0]:,}")
+            groups.append(f"none {sizes[0]:,}")
         kind = ", bipartite" if self.bipartite else ""
         return (
             f"Graph({self.num_nodes:,} nodes, {self.num_links:,} links{kind}, "
-            f"{self.attribute or 'group'}: {', '.join(told)})"
+            f"{self.attribute or 'group'}: {', '.join(groups)})"
         )
 
     @classmethod
@@ -166,18 +160,18 @@ class Graph:
         unknown: Unknown = "error",
         bipartite: bool = False,
     ) -> "Graph":
-        """Links and nodes as pandas tables, or any that narwhals reads.
+        """Links and nodes as pandas tables, or any other tables that narwhals reads.
 
         ``links`` has the columns ``source, target`` (or its first two), ``nodes`` has ``node`` (or
-        its first) and the column ``sensitive``; several columns are crossed. Nodes stand in the
+        its first) and the column ``sensitive``; several columns are crossed. Nodes are in the
         order of ``nodes``, then of ``links``. When ``bipartite``, sources are side 0 and targets
-        side 1; ``nodes`` may describe both, or only the sources: so it is read where no target is
-        in it, and where an id is a source and a target at once. A target that ``nodes`` does not
-        describe then has no group; any other node without a value is ``unknown``, see
-        :func:`~linkparity.graph.groups.number_groups`. What this leaves to guess is told by a
-        :class:`~linkparity.graph.groups.GraphWarning`.
+        side 1; ``nodes`` describes both, or only the sources if it holds no target or if an id is
+        both a source and a target. A target that ``nodes`` does not describe then has no group;
+        any other node without a value is ``unknown``, see
+        :func:`~linkparity.graph.groups.number_groups`. A
+        :class:`~linkparity.graph.groups.GraphWarning` says where a side had to be guessed.
         """
-        return cls.from_source(readers.read_frames(links, nodes, sensitive, bipartite), unknown)
+        return cls.from_raw(readers.read_frames(links, nodes, sensitive, bipartite), unknown)
 
     @classmethod
     def from_networkx(
@@ -188,8 +182,8 @@ class Graph:
         unknown: Unknown = "error",
         bipartite: bool = False,
     ) -> "Graph":
-        """A networkx graph; ``sensitive`` names a node attribute, directions are dropped."""
-        return cls.from_source(readers.read_networkx(graph, sensitive, bipartite), unknown)
+        """A networkx graph; ``sensitive`` names a node attribute, directions are ignored."""
+        return cls.from_raw(readers.read_networkx(graph, sensitive, bipartite), unknown)
 
     @classmethod
     def from_pyg(
@@ -202,12 +196,11 @@ class Graph:
     ) -> "Graph":
         """A PyTorch Geometric ``Data``; ``sensitive`` names a field with one value per node.
 
-        Values are read as by :meth:`from_scipy`. The field ``group`` has its names and attribute
-        from :meth:`to_pyg`, where it made the ``Data``.
+        Values are read as by :meth:`from_scipy`. If :meth:`to_pyg` made the ``Data``, the field
+        ``group`` keeps its names and its attribute.
         """
-        source = readers.read_pyg(data, sensitive)
         own = getattr(data, "group_names", None) if sensitive == "group" else None
-        return cls.from_source(source, unknown, group_names or own or ())
+        return cls.from_raw(readers.read_pyg(data, sensitive), unknown, group_names or own or ())
 
     @classmethod
     def from_scipy(
@@ -222,43 +215,44 @@ class Graph:
     ) -> "Graph":
         """A matrix, sparse or dense, whose nonzeros are links: adjacency, or sources × targets.
 
-        ``group`` holds one value per node (or per source, the targets having none). Integers are
-        group numbers, see :func:`~linkparity.graph.groups.take_numbers`: −1 is none, which
-        ``unknown`` may turn into a group or drop. Other values are numbered in the order of
+        ``group`` holds one value per node, or one per source if targets have no groups. Integers
+        are group numbers, see :func:`~linkparity.graph.groups.take_numbers`: −1 is no group, which
+        ``unknown`` can turn into a group or drop. Other values are numbered in the order of
         ``group_names``.
         """
-        source = readers.read_scipy(matrix, group, attribute, bipartite)
-        return cls.from_source(source, unknown, group_names)
+        raw = readers.read_scipy(matrix, group, attribute, bipartite)
+        return cls.from_raw(raw, unknown, group_names)
 
     @classmethod
-    def from_source(
-        cls, source: readers.Source, unknown: Unknown, group_names: Sequence[str] = ()
+    def from_raw(
+        cls, raw: readers.RawGraph, unknown: Unknown, group_names: Sequence[str] = ()
     ) -> "Graph":
-        """What a reader of :mod:`linkparity.graph.readers` found: links merged, values numbered."""
-        check_unknown(unknown, source.where)
-        side = None if source.side is None else torch.from_numpy(source.side)
-        links, loops = simple_links(torch.from_numpy(source.links), source.num_nodes, side)
-        merged = len(source.links) - loops - len(links)
-        if loops or (merged and not source.mirrored):
-            text = (
-                f"{source.where}: {loops:,} self-loops left out, {merged:,} repeated links merged"
-            )
-            warnings.warn(text, GraphWarning, stacklevel=3)
+        """Merge the links and number the values of what :mod:`linkparity.graph.readers` read."""
+        check_choice("unknown", unknown, raw.caller)
+        side = None if raw.side is None else torch.from_numpy(raw.side)
+        links, loops = simple_links(torch.from_numpy(raw.links), raw.num_nodes, side)
+        merged = len(raw.links) - loops - len(links)
+        if loops or (merged and not raw.mirrored):
+            problem = f"{loops:,} self-loops left out, {merged:,} repeated links merged"
+            warn(GraphWarning, problem, caller=raw.caller)
         check_group_names(group_names, 0)
-        values, names = source.values, tuple(group_names)
+        values, names = raw.values, tuple(group_names)
         if values is None:
-            found = Grouping.none(source.num_nodes, names)
+            found = Grouping.none(raw.num_nodes, names)
         elif isinstance(values, np.ndarray):
-            found = take_numbers(values, unknown, source.where, source.side, names)
+            found = take_numbers(values, unknown, raw.side, names, raw.caller)
         else:
-            found = number_groups(values, unknown, source.where, source.side, names, source.coded)
+            minus_one = raw.minus_one_is_none
+            found = number_groups(
+                values, unknown, "", raw.side, names, minus_one_is_none=minus_one, caller=raw.caller
+            )
+        ids = None if raw.names is None else tuple(raw.names)
         group = torch.from_numpy(found.group)
-        ids = None if source.names is None else tuple(source.names)
-        graph = cls(source.num_nodes, links, group, found.names, side, ids, source.attribute)
+        graph = cls(raw.num_nodes, links, group, found.names, side, ids, raw.attribute)
         return graph if found.keep.all() else graph.subgraph(torch.from_numpy(found.keep))
 
     def to_pyg(self) -> Any:
-        """A PyTorch Geometric ``Data``, each link in both directions, as its layers want it."""
+        """A PyTorch Geometric ``Data`` that holds each link in both directions."""
         data = require("torch_geometric.data", "Graph.to_pyg", "linkparity[gae]")
         extra: dict[str, Any] = {"group_names": list(self.group_names)}
         for name, value in (("side", self.side), ("attribute", self.attribute)):

@@ -1,21 +1,24 @@
-"""Values of an attribute, as users have them → group numbers and names."""
+"""Values of an attribute → group numbers and names."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal, get_args
 
 import numpy as np
 
-Unknown = Literal["group", "drop", "error"]
+from linkparity.graph.untidy import UNKNOWN_FIX, Unknown, check_choice
+from linkparity.support.errors import InputError, InputWarning, warn
+
+#: The group number of a node without a group.
+NO_GROUP = -1
+#: Name of the group of nodes whose value is not known.
 UNKNOWN_NAME = "unknown"
-NONE = -1
-SPARSE = 100  # numbers up to here are group numbers, however many of them are unused
+#: Integers up to here are group numbers, even if most of them are unused.
+MAX_SPARSE_NUMBER = 100
 
 
-class GraphWarning(UserWarning):
-    """Something of the input was left out or set apart; the message counts it."""
+class GraphWarning(InputWarning):
+    """Part of the input was left out or interpreted; the message says how much."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Grouping:
     """Groups of n nodes.
 
     Attributes:
-        group: ``(n,)`` int64, −1 for none.
+        group: ``(n,)`` int64, −1 for a node without a group.
         names: one name per group.
         keep: ``(n,)`` bool, False for nodes to leave out.
     """
@@ -34,126 +37,124 @@ class Grouping:
 
     @classmethod
     def none(cls, count: int, names: tuple[str, ...] = ()) -> "Grouping":
-        """``count`` nodes of which none has a group."""
-        return cls(np.full(count, NONE), names, np.ones(count, dtype=bool))
-
-
-def check_unknown(unknown: Unknown, where: str) -> None:
-    """Refuse what says nothing about nodes without a value."""
-    if unknown not in get_args(Unknown):
-        raise ValueError(
-            f"{where}: unknown must be 'group', 'drop' or 'error', got {unknown!r}; "
-            "it says what becomes of nodes without a value"
-        )
+        """``count`` nodes without a group."""
+        return cls(np.full(count, NO_GROUP), names, np.ones(count, dtype=bool))
 
 
 def number_groups(
     values: Sequence[object],
     unknown: Unknown,
-    where: str,
+    where: str = "",
     side: np.ndarray | None = None,
     names: tuple[str, ...] = (),
-    coded: bool = True,
+    *,
+    minus_one_is_none: bool = True,
+    caller: str = "",
 ) -> Grouping:
     """Number the distinct ``values``, one per node, in sorted order or in that of ``names``.
 
-    ``None``, NaN, empty text and, where ``coded``, the number −1 are unknown: ``"group"`` makes
-    them a group of their own, ``"drop"`` leaves their nodes out (both with a :class:`GraphWarning`
-    that counts them), ``"error"`` refuses. A side of a bipartite graph on which no value is known
-    has no group, −1.
+    ``None``, NaN, empty text and, if ``minus_one_is_none``, the number −1 are unknown: ``"group"``
+    makes them a group of their own, ``"drop"`` leaves their nodes out (both with a
+    :class:`GraphWarning` that counts them), ``"error"`` refuses them. A side of a bipartite graph
+    without any known value has no groups.
 
-    >>> number_groups(["b", "a", "c", "a"], "error", "example").group
+    >>> number_groups(["b", "a", "c", "a"], "error").group
     array([1, 0, 2, 0])
     """
-    check_unknown(unknown, where)
-    known = np.array([not _is_unknown(value, coded) for value in values], dtype=bool)
+    check_choice("unknown", unknown, caller)
+    known = np.array([not _is_unknown(value, minus_one_is_none) for value in values], dtype=bool)
     if not known.any():
-        raise ValueError(
-            f"{where}: none of the {len(known):,} nodes has a known group; "
-            "check that the attribute is filled in and that ids are written alike"
+        raise InputError(
+            f"none of the {len(known):,} nodes has a known group",
+            "check that the attribute has values and that ids are written alike",
+            where=where,
+            caller=caller,
         )
-    told = [value for value, is_told in zip(values, known, strict=True) if is_told]
-    distinct = _distinct(told, where)
-    own = tuple(group_name(value) for value in distinct)
-    if names and not set(own) <= set(names):
-        lacking = next(name for name in own if name not in names)
-        raise ValueError(
-            f"{where}: group_names {names} lack the value {lacking!r}; "
-            "name every value, in the order wanted, or leave group_names out"
+    known_values = [value for value, is_known in zip(values, known, strict=True) if is_known]
+    distinct = _distinct(known_values, where, caller)
+    value_names = tuple(group_name(value) for value in distinct)
+    lacking = [name for name in value_names if names and name not in names]
+    if lacking:
+        raise InputError(
+            f"{names} lack the value {lacking[0]!r}",
+            "name every value, in the order wanted, or leave group_names out",
+            argument="group_names",
+            caller=caller,
         )
-    names = names or own
-    number = {value: names.index(name) for value, name in zip(distinct, own, strict=True)}
-    group = np.full(len(known), NONE)
-    group[known] = [number[value] for value in told]
-    return _set_apart(group, names, unknown, where, side)
+    names = names or value_names
+    number = {value: names.index(name) for value, name in zip(distinct, value_names, strict=True)}
+    group = np.full(len(known), NO_GROUP)
+    group[known] = [number[value] for value in known_values]
+    found = Grouping(group, names, np.ones(len(group), dtype=bool))
+    return _apply_unknown(found, unknown, side, where, caller)
 
 
 def take_numbers(
     numbers: np.ndarray,
     unknown: Unknown,
-    where: str,
     side: np.ndarray | None = None,
     names: tuple[str, ...] = (),
+    caller: str = "",
 ) -> Grouping:
-    """Group ``numbers`` 0, 1, 2 … as they are, −1 for none.
+    """Use group ``numbers`` 0, 1, 2 … as they are, −1 for no group.
 
-    None is not unknown: ``"error"`` leaves such nodes without a group, while ``"group"`` and
-    ``"drop"`` do with them as :func:`number_groups` does. Numbers that skip most of those below
-    the largest, such as years, are values: they are numbered, and keep their value as a name.
+    No group is not the same as unknown: ``"error"`` leaves such nodes without a group, while
+    ``"group"`` and ``"drop"`` treat them as :func:`number_groups` does. Numbers that skip most of
+    those below the largest, such as years, are values: they are numbered, and become the names.
 
-    >>> take_numbers(np.array([1990, 2010, -1, 1990]), "error", "example").names
+    >>> take_numbers(np.array([1990, 2010, -1, 1990]), "error").names
     ('1990', '2010')
     """
-    check_unknown(unknown, where)
-    group, known = numbers.copy(), numbers > NONE
-    size = int(group.max(initial=NONE)) + 1
+    check_choice("unknown", unknown, caller)
+    group, known = numbers.copy(), numbers > NO_GROUP
+    size = int(group.max(initial=NO_GROUP)) + 1
     distinct = np.unique(group[known])
-    if not names and size > max(SPARSE, 2 * len(distinct)):
+    if not names and size > max(MAX_SPARSE_NUMBER, 2 * len(distinct)):
         group[known] = np.searchsorted(distinct, group[known])
         names = tuple(str(value) for value in distinct)
     names = names or tuple(str(g) for g in range(size))
-    return _set_apart(group, names, unknown, where, side, none_is_fine=True)
+    found = Grouping(group, names, np.ones(len(group), dtype=bool))
+    return found if unknown == "error" else _apply_unknown(found, unknown, side, "", caller)
 
 
-def _set_apart(
-    group: np.ndarray,
-    names: tuple[str, ...],
-    unknown: Unknown,
-    where: str,
-    side: np.ndarray | None,
-    none_is_fine: bool = False,
+def _apply_unknown(
+    found: Grouping, unknown: Unknown, side: np.ndarray | None, where: str, caller: str
 ) -> Grouping:
-    """Do with nodes of group −1 what ``unknown`` says, save on a side without any group."""
-    lost = (group == NONE) & _side_has_values(group != NONE, side)
-    keep = np.ones(len(group), dtype=bool)
-    if not lost.any() or (none_is_fine and unknown == "error"):
-        return Grouping(group, names, keep)
-    count = f"{int(lost.sum()):,} of {len(group):,} nodes have no known group"
+    """Apply the policy to nodes without a group, except on a side without any group."""
+    lost = (found.group == NO_GROUP) & _side_has_values(found.group != NO_GROUP, side)
+    if not lost.any():
+        return found
+    problem = f"{int(lost.sum()):,} of {len(lost):,} nodes have no known group"
     if unknown == "error":
-        raise ValueError(
-            f"{where}: {count}; fill the values in, or pass unknown='group' "
-            "(a group of their own) or unknown='drop' (leave them and their links out)"
-        )
+        fix = f"fill the values in, or {UNKNOWN_FIX}"
+        raise InputError(problem, fix, where=where, caller=caller)
     if unknown == "drop":
-        warnings.warn(f"{where}: {count} and are left out", GraphWarning, stacklevel=5)
-        return Grouping(group, names, ~lost)
+        warn(GraphWarning, f"{problem} and are left out", where=where, caller=caller)
+        return Grouping(found.group, found.names, ~lost)
+    names = add_unknown(found.names, where, caller)
+    problem = f"{problem} and form the group {UNKNOWN_NAME!r}"
+    warn(GraphWarning, problem, where=where, caller=caller)
+    return Grouping(np.where(lost, len(found.names), found.group), names, found.keep)
+
+
+def add_unknown(names: tuple[str, ...], where: str = "", caller: str = "") -> tuple[str, ...]:
+    """The names and one more, for the nodes without a known value."""
     if UNKNOWN_NAME in names:
-        raise ValueError(
-            f"{where}: {count}, and a group named {UNKNOWN_NAME!r} exists already; "
-            "rename that value, or pass unknown='drop'"
+        raise InputError(
+            f"some nodes have no known group, and a group named {UNKNOWN_NAME!r} exists already",
+            "rename that value, or use {unknown=drop}",
+            where=where,
+            caller=caller,
         )
-    text = f"{where}: {count} and form the group {UNKNOWN_NAME!r}"
-    warnings.warn(text, GraphWarning, stacklevel=5)
-    group[lost] = len(names)
-    return Grouping(group, (*names, UNKNOWN_NAME), keep)
+    return (*names, UNKNOWN_NAME)
 
 
-def warn_of_one(names: Sequence[str], sizes: Sequence[int], where: str, level: int) -> None:
-    """Say which groups have a single node."""
+def warn_of_one(names: Sequence[str], sizes: Sequence[int], where: str) -> None:
+    """Warn of every group that has a single node."""
     for name, size in zip(names, sizes, strict=True):
         if size == 1:
-            text = f"group {name!r} has a single node; its numbers describe one individual"
-            warnings.warn(f"{where}: {text}", GraphWarning, stacklevel=level + 1)
+            problem = f"group {name!r} has a single node"
+            warn(GraphWarning, problem, "its numbers describe one individual", where=where)
 
 
 def missing(value: object) -> bool:
@@ -167,26 +168,26 @@ def missing(value: object) -> bool:
 
 
 def whole_numbers(values: list[object]) -> list[object]:
-    """The values; where all that are known are whole numbers as text, these as numbers.
+    """Convert text to integers where all known values are integers as text.
 
     >>> sorted(whole_numbers(["10", "9", "-1"]))
     [-1, 9, 10]
     >>> whole_numbers(["7", "007"])
     ['7', '007']
     """
-    found = [None if missing(value) else value for value in values]
+    known = [None if missing(value) else value for value in values]
     try:
-        plain = [value if value is None else int(value) for value in found]  # type: ignore[call-overload]
+        whole = [value if value is None else int(value) for value in known]  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         return values
-    alike = all(str(a) == b for a, b in zip(plain, found, strict=True) if b is not None)
-    return list(plain) if alike else values
+    alike = all(str(a) == b for a, b in zip(whole, known, strict=True) if b is not None)
+    return list(whole) if alike else values
 
 
-def _is_unknown(value: object, coded: bool) -> bool:
+def _is_unknown(value: object, minus_one: bool) -> bool:
     if isinstance(value, tuple):
-        return any(_is_unknown(part, coded) for part in value)
-    return missing(value) or (coded and isinstance(value, Real) and value == NONE)
+        return any(_is_unknown(part, minus_one) for part in value)
+    return missing(value) or (minus_one and isinstance(value, Real) and value == NO_GROUP)
 
 
 def _side_has_values(known: np.ndarray, side: np.ndarray | None) -> np.ndarray:
@@ -203,8 +204,8 @@ def _sorted(values: list[object]) -> list[object]:
         return sorted(values, key=lambda value: (type(value).__name__, str(value)))
 
 
-def _distinct(values: Sequence[object], where: str) -> list[object]:
-    """The values, each once and sorted; two that are equal, or read alike, must be the same."""
+def _distinct(values: Sequence[object], where: str, caller: str) -> list[object]:
+    """The distinct values, sorted; each must have a name of its own."""
     typed: dict[object, object] = {}
     for value in values:
         kind = tuple(map(type, value)) if isinstance(value, tuple) else type(value)
@@ -215,15 +216,17 @@ def _distinct(values: Sequence[object], where: str) -> list[object]:
         name = group_name(value)
         for other in (by_name.setdefault(name, value), by_value.setdefault(value, value)):
             if other != value or group_name(other) != name:
-                raise ValueError(
-                    f"{where}: the values {other!r} and {value!r} would be two groups of one name; "
-                    "write them alike, or differently"
+                raise InputError(
+                    f"the values {other!r} and {value!r} would be two groups of one name",
+                    "write them alike, or differently",
+                    where=where,
+                    caller=caller,
                 )
     return list(by_value)
 
 
 def group_name(value: object) -> str:
-    """How a value reads as a group's name; crossed values are joined by ``" & "``.
+    """The name of the group of a value; crossed values are joined by ``" & "``.
 
     >>> group_name(("F", 25.0))
     'F & 25'

@@ -7,24 +7,24 @@ import torch
 from torch import Tensor
 
 from linkparity.graph.graph import Graph
-from linkparity.support.arrays import tensor
+from linkparity.support.errors import InputError
 from linkparity.support.randomness import random_distinct
-from linkparity.support.validation import integers
+from linkparity.support.validation import check_labels, check_weights, integers
 
 BLOCK = 2**20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pairs:
-    """Pairs of nodes, whether each is a link, and how many pairs it stands for.
+    """Pairs of nodes with labels, and weights: the number of pairs that each represents.
 
     >>> Pairs([[0, 1], [2, 0]], [1, 0])
     Pairs(2 pairs, 1 links, weight 2)
 
     Attributes:
         index: ``(P, 2)`` int64 nodes.
-        label: ``(P,)`` int64, 1 for a link and 0 for none.
-        weight: ``(P,)`` float64, positive; ones when not given.
+        label: ``(P,)`` int64, 1 for a link, 0 for a non-link.
+        weight: ``(P,)`` float64, at least 0; ones when not given.
     """
 
     index: Tensor
@@ -32,26 +32,24 @@ class Pairs:
     weight: Tensor = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        index = integers(self.index, "Pairs: index")
+        index = integers(self.index, "index", "Pairs")
         index = index if index.numel() else index.reshape(0, 2)
-        label = tensor(self.label).cpu()
-        weight = torch.ones(len(index)) if self.weight is None else tensor(self.weight)
-        weight = weight.to("cpu", torch.float64, copy=True)
         if index.ndim != 2 or index.shape[1] != 2:
-            raise ValueError(
-                f"Pairs: index must have the shape (P, 2), got {tuple(index.shape)}; "
-                "give the two nodes of each pair"
-            )
-        for name, value in (("label", label), ("weight", weight)):
-            if value.shape != (len(index),):
-                raise ValueError(
-                    f"Pairs: {name} must have the shape ({len(index)},), one number per pair, "
-                    f"got {tuple(value.shape)}"
-                )
-        _check_rows(index, label, weight)
-        label = label.to(torch.int64, copy=True)
-        for name, value in (("index", index), ("label", label), ("weight", weight)):
-            object.__setattr__(self, name, value)
+            problem = f"must have the shape (P, 2), got {tuple(index.shape)}"
+            fix = "give the two nodes of each pair"
+            raise InputError(problem, fix, argument="index", caller="Pairs")
+        wrong = (index[:, 0] == index[:, 1]) | (index < 0).any(dim=1)
+        if bool(wrong.any()):
+            row = int(torch.nonzero(wrong)[0, 0])
+            problem = f"row {row} holds {index[row].tolist()}"
+            raise InputError(problem, "give two different nodes numbered from 0", caller="Pairs")
+        label = check_labels(self.label, len(index), "label", "Pairs")
+        weight = torch.ones(len(index), dtype=torch.float64)
+        if self.weight is not None:
+            weight = check_weights(self.weight, len(index), "weight", "Pairs")
+        object.__setattr__(self, "index", index)
+        object.__setattr__(self, "label", label.to("cpu", torch.int64, copy=True))
+        object.__setattr__(self, "weight", weight.to("cpu", torch.float64, copy=True))
 
     def __len__(self) -> int:
         return len(self.index)
@@ -61,28 +59,15 @@ class Pairs:
         return f"Pairs({len(self):,} pairs, {links:,} links, weight {total:,.0f})"
 
 
-def _check_rows(index: Tensor, label: Tensor, weight: Tensor) -> None:
-    loop = index[:, 0] == index[:, 1]
-    checks = (
-        (loop | (index < 0).any(dim=1), index, "two different nodes numbered from 0"),
-        ((label != 0) & (label != 1), label, "a label of 0 or 1"),
-        (~((weight > 0) & torch.isfinite(weight)), weight, "a positive finite weight"),
-    )
-    for wrong, value, wanted in checks:
-        if bool(wrong.any()):
-            row = int(torch.nonzero(wrong)[0, 0])
-            raise ValueError(f"Pairs: row {row} holds {value[row].tolist()}; it needs {wanted}")
-
-
 class PairSpace:
-    """The pairs of a graph that may be links, numbered 0 … size − 1 row by row.
+    """The pairs of a graph that can be links, numbered 0 … size − 1 row by row.
 
-    Pairs join two of ``nodes`` (all, unless told), from side 0 to side 1 when bipartite, and the
-    lower node stands first otherwise. Whole numbers only, so exact for any size.
+    A pair joins two of ``nodes``, from side 0 to side 1 when bipartite, else the lower node first.
+    Uses integers only, so it is exact for any size.
 
     Args:
-        graph: whose pairs.
-        nodes: ``(num_nodes,)`` bool, which nodes take part.
+        graph: the graph.
+        nodes: ``(num_nodes,)`` bool mask of the nodes to use; all by default.
     """
 
     def __init__(self, graph: Graph, nodes: Tensor | None = None) -> None:
@@ -105,7 +90,7 @@ class PairSpace:
 
     @property
     def num_nonlinks(self) -> int:
-        """How many of the pairs are no link."""
+        """Number of pairs that are not links."""
         return self.size - len(self.links)
 
     def number(self, index: Tensor) -> Tensor:
@@ -117,7 +102,7 @@ class PairSpace:
         return self.start[low] + high - low - 1
 
     def pair(self, number: Tensor) -> Tensor:
-        """``(P,)`` numbers → ``(P, 2)`` the pairs."""
+        """``(P,)`` numbers → ``(P, 2)`` their pairs."""
         row = torch.searchsorted(self.start, number, right=True) - 1
         column = number - self.start[row]
         if not self.bipartite:
@@ -135,11 +120,13 @@ class PairSpace:
 
 
 def sample_nonlinks(space: PairSpace, count: int, generator: torch.Generator) -> Tensor:
-    """``(count, 2)`` distinct pairs that are no link, every choice equally likely."""
+    """``(count, 2)`` distinct non-links, drawn uniformly without replacement."""
     if count > space.num_nonlinks:
-        raise ValueError(
-            f"sample_nonlinks: {count:,} distinct non-links wanted, but of {space.size:,} pairs "
-            f"only {space.num_nonlinks:,} are none; ask for fewer"
+        raise InputError(
+            f"{count:,} distinct non-links wanted, but of {space.size:,} pairs only "
+            f"{space.num_nonlinks:,} are not links",
+            "sample fewer",
+            caller="sample_nonlinks",
         )
     return space.nonlink(random_distinct(count, space.num_nonlinks, generator))
 
@@ -154,7 +141,7 @@ def sample_pairs(graph: Graph, nonlinks: int, generator: torch.Generator) -> Pai
 
 
 def weighted_pairs(links: Tensor, nonlinks: Tensor, space: PairSpace) -> Pairs:
-    """Links of weight 1, then non-links that stand for all those of ``space``."""
+    """Links of weight 1, then non-links that together weigh as much as all those of ``space``."""
     each = space.num_nonlinks / len(nonlinks) if len(nonlinks) else 1.0
     label = torch.zeros(len(links) + len(nonlinks), dtype=torch.int64)
     label[: len(links)] = 1
@@ -164,14 +151,15 @@ def weighted_pairs(links: Tensor, nonlinks: Tensor, space: PairSpace) -> Pairs:
 
 
 def all_pairs(graph: Graph, block: int = BLOCK) -> Iterator[Pairs]:
-    """Every pair that may be a link, row by row, ``block`` at a time, with weight 1.
+    """Every pair that can be a link, row by row, ``block`` at a time, with weight 1.
 
     >>> graph = Graph(4, [[0, 1], [2, 3]], [0, 1, 2, 2])
     >>> [(len(pairs), pairs.label.tolist()) for pairs in all_pairs(graph, block=4)]
     [(4, [1, 0, 0, 0]), (2, [0, 1])]
     """
     if block < 1:
-        raise ValueError(f"all_pairs: block must be at least 1 pair, got {block}")
+        problem = f"must be at least 1 pair, got {block}"
+        raise InputError(problem, argument="block", caller="all_pairs")
     space = PairSpace(graph)
     for start in range(0, space.size, block):
         number = torch.arange(start, min(start + block, space.size))

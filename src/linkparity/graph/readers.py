@@ -1,35 +1,39 @@
-"""Graphs as other libraries hold them → numbered nodes, links and values, not yet checked."""
+"""Graphs of other libraries → numbered nodes, links and values, not validated yet."""
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from linkparity.graph.groups import GraphWarning, missing
+from linkparity.graph.groups import NO_GROUP, GraphWarning, missing
+from linkparity.support.errors import InputError, warn
 from linkparity.support.optional import require
-from linkparity.support.registry import nearest
+from linkparity.support.registry import did_you_mean
 from linkparity.support.validation import check_unique
+
+FRAMES = "Graph.from_frames"
+#: Ids shown in a warning.
+SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Source:
-    """What a foreign graph says, before links are merged and values numbered.
+class RawGraph:
+    """A graph as it was read, before links are merged and values are numbered.
 
     Attributes:
-        where: the caller's name, for messages.
-        num_nodes: how many nodes.
-        links: ``(E, 2)`` int64, repeats, both directions and self-loops allowed.
+        caller: the function that was called, for messages.
+        num_nodes: number of nodes.
+        links: ``(E, 2)`` int64; duplicates, both directions and self-loops are allowed.
         names: one id per node, as given.
         values: one value of the attribute per node, or group numbers as an int64 array.
         attribute: its name.
         side: ``(num_nodes,)`` 0 or 1, when bipartite.
-        mirrored: whether it is usual here that a link stands in both directions.
-        coded: whether the number −1 among the values stands for none.
+        mirrored: whether the format usually holds a link in both directions.
+        minus_one_is_none: whether the number −1 among the values means no group.
     """
 
-    where: str
+    caller: str
     num_nodes: int
     links: np.ndarray
     names: Sequence[Hashable] | None = None
@@ -37,168 +41,171 @@ class Source:
     attribute: str | None = None
     side: np.ndarray | None = None
     mirrored: bool = False
-    coded: bool = True
+    minus_one_is_none: bool = True
 
 
 def read_frames(
     links: Any, nodes: Any, sensitive: str | Sequence[str] | None, bipartite: bool
-) -> Source:
+) -> RawGraph:
     """Tables that narwhals reads: pandas, polars, pyarrow, modin, duckdb and more."""
-    where = "Graph.from_frames"
-    table = _frame(links, where, "links")
-    ends = _pick(table.columns, ("source", "target"), where, "links")
-    first, second = (_ids(table, end, where, "links") for end in ends)
-    columns = _columns(sensitive, where)
-    described, values = _described(nodes, columns, where)
-    told = dict(zip(described, values, strict=True)) if columns else None
-    return read_lists(first, second, described, told, " & ".join(columns) or None, bipartite)
+    table = _frame(links, "links")
+    ends = _pick_columns(table.columns, ("source", "target"), "links")
+    first, second = (_ids(table, end, "links") for end in ends)
+    columns = _column_names(sensitive)
+    described, values = _read_nodes(nodes, columns)
+    by_id = dict(zip(described, values, strict=True)) if columns else None
+    return read_lists(first, second, described, by_id, " & ".join(columns) or None, bipartite)
 
 
 def read_lists(
     first: list[Hashable],
     second: list[Hashable],
     described: list[Hashable],
-    told: dict[Hashable, object] | None,
+    values: dict[Hashable, object] | None,
     attribute: str | None,
     bipartite: bool,
-) -> Source:
-    """Ids of the two ends of each link, of the nodes described, and what is told of them."""
-    where = "Graph.from_frames"
-    both = set(first) & set(second) if bipartite else set()
-    if bipartite:
-        targets = set(second)
-        bare = bool(both) or targets.isdisjoint(described)
-        _warn_of_sides(described, first, targets, bare, where)
-        start = _number([*(n for n in described if bare or n not in targets), *first])
-        end = _number([*(n for n in described if not bare and n in targets), *second])
-    else:
-        start = end = _number([*described, *first, *second])
-    offset = len(start) if bipartite else 0
-    pairs = np.stack([_numbers(first, start), _numbers(second, end) + offset], axis=1)
-    names = [*start, *end] if bipartite else [*start]
-    apart = set(described).isdisjoint(first) and set(described).isdisjoint(second)
-    if described and first and apart:
-        raise ValueError(
-            f"{where}: no id of nodes occurs in links, which hold {first[0]!r} where nodes hold "
-            f"{described[0]!r}; write the ids alike"
+) -> RawGraph:
+    """Links and nodes as lists of ids.
+
+    Args:
+        first: id of the source of each link.
+        second: id of the target of each link.
+        described: ids of the nodes table, in its order.
+        values: value of the attribute by id; None for a graph without groups.
+        attribute: its name.
+        bipartite: whether sources and targets are two kinds of nodes.
+    """
+    if described and first and set(described).isdisjoint([*first, *second]):
+        raise InputError(
+            f"no id of nodes occurs in links, which hold {first[0]!r} where nodes hold "
+            f"{described[0]!r}",
+            "write the ids alike",
+            caller=FRAMES,
         )
-    return Source(
-        where,
-        len(names),
-        pairs,
-        names,
-        None if told is None else _look_up(told, [*start], [*end] if bipartite else [], both),
-        attribute,
-        np.repeat([0, 1], [len(start), len(end)]) if bipartite else None,
-    )
-
-
-def _look_up(
-    told: dict[Hashable, object], start: list[Hashable], end: list[Hashable], both: set[Hashable]
-) -> list[object]:
-    # With ids that stand for a source and for a target alike, the table describes the sources.
-    return [told.get(n) for n in start] + [None if both else told.get(n) for n in end]
+    if not bipartite:
+        number = _number([*described, *first, *second])
+        pairs = np.stack([_numbers(first, number), _numbers(second, number)], axis=1)
+        found = None if values is None else [values.get(name) for name in number]
+        return RawGraph(FRAMES, len(number), pairs, [*number], found, attribute)
+    targets = set(second)
+    ambiguous = not targets.isdisjoint(first)
+    sources_only = ambiguous or targets.isdisjoint(described)
+    _warn_of_sides(described, first, targets, sources_only)
+    start = _number([*(n for n in described if sources_only or n not in targets), *first])
+    end = _number([*(n for n in described if not sources_only and n in targets), *second])
+    pairs = np.stack([_numbers(first, start), _numbers(second, end) + len(start)], axis=1)
+    found = None
+    if values is not None:  # with ids that are both source and target, nodes describes the sources
+        found = [values.get(name) for name in start]
+        found += [None if ambiguous else values.get(name) for name in end]
+    side = np.repeat([0, 1], [len(start), len(end)])
+    return RawGraph(FRAMES, len(side), pairs, [*start, *end], found, attribute, side)
 
 
 def _warn_of_sides(
-    described: list[Hashable], first: list[Hashable], targets: set[Hashable], bare: bool, where: str
+    described: list[Hashable], first: list[Hashable], targets: set[Hashable], sources_only: bool
 ) -> None:
-    """Say which of the described nodes stand on side 0 though they may belong on the other."""
+    """Warn of described nodes that are put on side 0 though they may belong on side 1."""
     sources = set(first)
     both = [name for name in dict.fromkeys(first) if name in targets]
-    lost = [name for name in described if name not in sources and name in targets]
-    loose = [name for name in described if name not in sources and name not in targets]
-    if both and lost:
-        warnings.warn(
-            f"{where}: {len(both):,} ids are a source and a target at once ({_some(both)}), so "
-            f"nodes is read as describing sources alone; {len(lost):,} ids that are only targets "
-            f"({_some(lost)}) become sources without a link, and no target has a group; "
+    moved = [name for name in described if name not in sources and name in targets]
+    unlinked = [name for name in described if name not in sources and name not in targets]
+    if both and moved:
+        warn(
+            GraphWarning,
+            f"{len(both):,} ids are a source and a target at once ({_some(both)}), so nodes is "
+            f"read as describing sources only; {len(moved):,} ids that are only targets "
+            f"({_some(moved)}) become sources without a link, and no target has a group",
             "write ids of the two sides differently",
-            GraphWarning,
-            stacklevel=5,
+            caller=FRAMES,
         )
-    elif loose and not bare:
-        warnings.warn(
-            f"{where}: {len(loose):,} nodes have no link ({_some(loose)}) and are taken for "
-            "sources; leave them out of nodes if they are targets",
+    elif unlinked and not sources_only:
+        warn(
             GraphWarning,
-            stacklevel=5,
+            f"{len(unlinked):,} nodes have no link ({_some(unlinked)}) and are taken for sources",
+            "leave them out of nodes if they are targets",
+            caller=FRAMES,
         )
 
 
 def _some(names: list[Hashable]) -> str:
-    return ", ".join(repr(name) for name in names[:3]) + (" …" if len(names) > 3 else "")
+    return ", ".join(map(repr, names[:SHOWN])) + (" …" if len(names) > SHOWN else "")
 
 
-def _columns(sensitive: Any, where: str) -> list[str]:
-    """The names of the columns that are crossed, none for None."""
+def _column_names(sensitive: Any) -> list[str]:
+    """Names of the columns that are crossed, none for None."""
     if sensitive is None:
         return []
     names = list(sensitive) if isinstance(sensitive, (list, tuple)) else [sensitive]
     if not names:
-        raise ValueError(
-            f"{where}: sensitive names no column, got {sensitive!r}; "
-            "name at least one, or pass None for a graph without groups"
+        raise InputError(
+            f"names no column, got {sensitive!r}",
+            "name at least one, or pass None for a graph without groups",
+            argument="sensitive",
+            caller=FRAMES,
         )
     return [str(name) for name in names]
 
 
-def _described(nodes: Any, wanted: list[str], where: str) -> tuple[list[Hashable], list[object]]:
+def _read_nodes(nodes: Any, wanted: list[str]) -> tuple[list[Hashable], list[object]]:
+    """Ids of the nodes, and the value of each; a tuple where several columns are wanted."""
     if nodes is None:
         if wanted:
-            raise ValueError(
-                f"{where}: sensitive={' & '.join(wanted)!r} names a column of nodes, but nodes is "
-                "None; pass the table of nodes too"
+            raise InputError(
+                f"sensitive={' & '.join(wanted)!r} names a column of nodes, but nodes is None",
+                "pass the table of nodes too",
+                caller=FRAMES,
             )
         return [], []
-    table = _frame(nodes, where, "nodes")
-    (column,) = _pick(table.columns, ("node",), where, "nodes")
-    ids = _ids(table, column, where, "nodes")
-    check_unique(ids, f"{where}: nodes, column {column!r}")
+    table = _frame(nodes, "nodes")
+    (column,) = _pick_columns(table.columns, ("node",), "nodes")
+    ids = _ids(table, column, "nodes")
+    check_unique(ids, f"nodes[{column!r}]", FRAMES)
     known = {str(name): name for name in table.columns}
     for name in wanted:
         if name not in known:
-            hint = nearest(name, list(known))
-            raise ValueError(
-                f"{where}: nodes has no column {name!r}{hint} columns: {', '.join(known)}"
-            )
+            fix = f"{did_you_mean(name, known)}columns: {', '.join(known)}"
+            raise InputError(f"has no column {name!r}", fix, argument="nodes", caller=FRAMES)
     values = [table.get_column(known[name]).to_list() for name in wanted]
     return ids, values[0] if len(wanted) == 1 else list(zip(*values, strict=True))
 
 
-def _frame(table: Any, where: str, which: str) -> Any:
-    nw = require("narwhals", where, "linkparity[tables]")
+def _frame(table: Any, argument: str) -> Any:
+    nw = require("narwhals", FRAMES, "linkparity[tables]")
     try:
         frame = nw.from_native(table)
     except TypeError:
         raise TypeError(
-            f"{where}: {which} must be a table such as a pandas or polars DataFrame, "
+            f"{FRAMES}: {argument} must be a table such as a pandas or polars DataFrame, "
             f"got {type(table).__name__}"
         ) from None
     return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
 
-def _pick(columns: list[str], usual: tuple[str, ...], where: str, which: str) -> tuple[str, ...]:
+def _pick_columns(columns: list[str], usual: tuple[str, ...], argument: str) -> tuple[str, ...]:
+    """The columns of the usual names, else the first ones."""
     if set(usual) <= set(columns):
         return usual
     if len(columns) < len(usual):
-        raise ValueError(
-            f"{where}: {which} needs columns {', '.join(usual)}, or at least {len(usual)} columns, "
+        problem = (
+            f"needs columns {', '.join(usual)}, or at least {len(usual)} columns, "
             f"got {', '.join(map(str, columns)) or 'none'}"
         )
+        raise InputError(problem, argument=argument, caller=FRAMES)
     return tuple(columns[: len(usual)])
 
 
-def _ids(table: Any, column: str, where: str, which: str) -> list[Hashable]:
+def _ids(table: Any, column: str, argument: str) -> list[Hashable]:
     series = table.get_column(column)
     ids: list[Hashable] = series.to_list()
     if series.dtype.is_integer() and not series.is_null().any():
         return ids
     row = next((i for i, name in enumerate(ids) if missing(name)), None)
     if row is not None:
-        raise ValueError(
-            f"{where}: {which}, column {column!r}, row {row} holds no id; "
-            "fill it in or leave the row out"
+        raise InputError(
+            f"{argument}, column {column!r}, row {row} holds no id",
+            "fill it in or leave the row out",
+            caller=FRAMES,
         )
     return ids
 
@@ -211,93 +218,86 @@ def _numbers(names: list[Hashable], number: dict[Hashable, int]) -> np.ndarray:
     return np.fromiter(map(number.__getitem__, names), dtype=np.int64, count=len(names))
 
 
-def read_networkx(graph: Any, sensitive: str | None, bipartite: bool) -> Source:
+def read_networkx(graph: Any, sensitive: str | None, bipartite: bool) -> RawGraph:
     """A networkx graph; directed and multiple links become one, sides are ``bipartite`` 0 or 1."""
-    where = "Graph.from_networkx"
-    number = {name: i for i, name in enumerate(graph.nodes)}
+    caller = "Graph.from_networkx"
+    number = _number(list(graph.nodes))
+    attributes = [data for _, data in graph.nodes(data=True)]
     pairs = [(number[a], number[b]) for a, b in graph.edges()]
     side = None
     if bipartite:
-        told = [data.get("bipartite") for _, data in graph.nodes(data=True)]
-        bad = next((i for i, value in enumerate(told) if value not in (0, 1)), None)
-        if bad is not None:
-            raise ValueError(
-                f"{where}: node {list(number)[bad]!r} has bipartite={told[bad]!r}; "
-                "every node needs the attribute bipartite, 0 or 1"
-            )
-        side = np.array(told, dtype=np.int64)
+        sides = [data.get("bipartite") for data in attributes]
+        for name, given in zip(number, sides, strict=True):
+            if given not in (0, 1):
+                problem = f"node {name!r} has bipartite={given!r}"
+                fix = "every node needs the attribute bipartite, 0 or 1"
+                raise InputError(problem, fix, caller=caller)
+        side = np.array(sides, dtype=np.int64)
     values = None
     if sensitive is not None:
-        known = list(dict.fromkeys(str(key) for _, data in graph.nodes(data=True) for key in data))
+        known = list(dict.fromkeys(str(key) for data in attributes for key in data))
         if not isinstance(sensitive, str) or (number and sensitive not in known):
-            raise ValueError(
-                f"{where}: no node has the attribute {sensitive!r}"
-                f"{nearest(str(sensitive), known)} they have: {', '.join(known) or 'none'}"
-            )
-        values = [data.get(sensitive) for _, data in graph.nodes(data=True)]
+            hint = did_you_mean(str(sensitive), known)
+            fix = f"{hint}they have: {', '.join(known) or 'none'}"
+            raise InputError(f"no node has the attribute {sensitive!r}", fix, caller=caller)
+        values = [data.get(sensitive) for data in attributes]
     links = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     mirrored = bool(graph.is_directed() or graph.is_multigraph())
-    return Source(where, len(number), links, [*number], values, sensitive, side, mirrored)
+    return RawGraph(caller, len(number), links, [*number], values, sensitive, side, mirrored)
 
 
-def read_scipy(matrix: Any, group: Any, attribute: str | None, bipartite: bool) -> Source:
+def read_scipy(matrix: Any, group: Any, attribute: str | None, bipartite: bool) -> RawGraph:
     """A matrix, its nonzeros the links: square, or sources × targets when bipartite."""
     from scipy.sparse import coo_array
 
-    where = "Graph.from_scipy"
+    caller = "Graph.from_scipy"
     entries = coo_array(matrix)
     rows, columns = entries.shape
     if not bipartite and rows != columns:
-        raise ValueError(
-            f"{where}: an adjacency matrix is square, got {rows} × {columns}; "
-            "pass bipartite=True for a matrix of sources × targets"
-        )
-    there = entries.data != 0
-    first, second = entries.row[there].astype(np.int64), entries.col[there].astype(np.int64)
+        problem = f"an adjacency matrix is square, got {rows} × {columns}"
+        fix = "pass {bipartite=True} for a matrix of sources × targets"
+        raise InputError(problem, fix, caller=caller)
+    nonzero = entries.data != 0
+    first, second = entries.row[nonzero].astype(np.int64), entries.col[nonzero].astype(np.int64)
     size, side = rows, None
     if bipartite:
         second, size = second + rows, rows + columns
         side = np.repeat([0, 1], [rows, columns])
-    values = None if group is None else plain_values(group, where, size, rows if bipartite else 0)
+    values = None if group is None else _plain_values(group, size, rows, caller)
     links = np.stack([first, second], axis=1)
-    return Source(where, size, links, None, values, attribute, side, mirrored=not bipartite)
+    return RawGraph(caller, size, links, None, values, attribute, side, mirrored=not bipartite)
 
 
-def read_pyg(data: Any, sensitive: str | None) -> Source:
-    """A PyTorch Geometric ``Data``, with what :meth:`Graph.to_pyg` adds read back."""
-    where = "Graph.from_pyg"
+def read_pyg(data: Any, sensitive: str | None) -> RawGraph:
+    """A PyTorch Geometric ``Data``, including the fields that :meth:`Graph.to_pyg` adds."""
+    caller = "Graph.from_pyg"
     if getattr(data, "edge_index", None) is None:
-        raise ValueError(
-            f"{where}: got {type(data).__name__} without edge_index; "
-            "a HeteroData goes through its to_homogeneous()"
-        )
+        problem = f"got {type(data).__name__} without edge_index"
+        raise InputError(problem, "convert a HeteroData with to_homogeneous()", caller=caller)
     size = int(data.num_nodes)
     values = None
     if sensitive is not None:
         if sensitive not in data:
             known = [str(key) for key in data.keys()]  # noqa: SIM118
-            hint = nearest(sensitive, known)
-            raise ValueError(f"{where}: data has no {sensitive!r}{hint} it has: {', '.join(known)}")
-        values = plain_values(data[sensitive], where, size, 0)
+            fix = f"{did_you_mean(sensitive, known)}it has: {', '.join(known)}"
+            raise InputError(f"data has no {sensitive!r}", fix, caller=caller)
+        values = _plain_values(data[sensitive], size, size, caller)
     side = data["side"].numpy() if "side" in data else None
     names = getattr(data, "node_names", None)
     attribute = getattr(data, "attribute", None) if sensitive == "group" else sensitive
     links = data.edge_index.cpu().numpy().astype(np.int64).T
-    return Source(where, size, links, names, values, attribute, side, mirrored=True)
+    return RawGraph(caller, size, links, names, values, attribute, side, mirrored=True)
 
 
-def plain_values(
-    group: Any, where: str, size: int, first_side: int
+def _plain_values(
+    group: Any, size: int, sources: int, caller: str
 ) -> Sequence[object] | np.ndarray:
-    """Integers as group numbers (−1 none), anything else as values; padded for a bare side."""
+    """Integers as group numbers, anything else as values; targets may be left out."""
     values = np.asarray(group.cpu() if hasattr(group, "cpu") else group)
-    whole = values.ndim == 1 and np.issubdtype(values.dtype, np.integer)
-    if values.ndim != 1 or len(values) not in (size, first_side or size):
-        raise ValueError(
-            f"{where}: the group must hold one value for each of {size} nodes, "
-            f"got the shape {values.shape}"
-        )
-    bare = size - len(values)
-    if whole:
-        return np.concatenate([values, np.full(bare, -1)]).astype(np.int64)
-    return [*values.tolist(), *[None] * bare]
+    if values.ndim != 1 or len(values) not in (size, sources):
+        problem = f"must hold one value for each of {size} nodes, got the shape {values.shape}"
+        raise InputError(problem, argument="group", caller=caller)
+    omitted = size - len(values)
+    if np.issubdtype(values.dtype, np.integer):
+        return np.concatenate([values, np.full(omitted, NO_GROUP)]).astype(np.int64)
+    return [*values.tolist(), *[None] * omitted]

@@ -1,6 +1,5 @@
 """Hold out links and non-links for testing, with no test node unseen in training."""
 
-import warnings
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -12,13 +11,16 @@ from torch import Tensor
 
 from linkparity.graph.graph import Graph
 from linkparity.graph.pairs import Pairs, PairSpace, sample_nonlinks, weighted_pairs
+from linkparity.support.errors import InputError, InputWarning, warn
 from linkparity.support.randomness import random_order
 from linkparity.support.validation import check_seed
 from linkparity.support.wording import counted
 
+CALLER = "split_links"
 
-class SplitWarning(UserWarning):
-    """The split differs from what was asked for; the message says how."""
+
+class SplitWarning(InputWarning):
+    """The split differs from what was requested; the message says how."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def split_links(graph: Graph, test: float = 0.2, seed: int = 0) -> Split:
     Pairs(6,686 pairs, 3,343 links, weight 732,660)
     """
     wanted = _count(graph, test)
-    generator = torch.Generator().manual_seed(check_seed(seed, "split_links: seed"))
+    generator = torch.Generator().manual_seed(check_seed(seed, "seed", CALLER))
     codes = graph.codes
     links = torch.stack([codes // graph.num_nodes, codes % graph.num_nodes], dim=1)
     order = random_order(len(links), generator)
@@ -66,10 +68,11 @@ def split_links(graph: Graph, test: float = 0.2, seed: int = 0) -> Split:
         links = torch.where((graph.side[links[:, 0]] == 1)[:, None], links.flip(1), links)
     space = PairSpace(graph, graph.degree() > 0)
     if space.num_nonlinks < wanted:
-        raise ValueError(
-            f"split_links: {wanted:,} test links need as many non-links, but only "
-            f"{space.num_nonlinks:,} of {space.size:,} pairs are none; the graph is too dense"
-            + (", pass a smaller test" if space.num_nonlinks else " for any test")
+        raise InputError(
+            f"{wanted:,} test links need as many non-links, but only {space.num_nonlinks:,} of "
+            f"{space.size:,} pairs are non-links, so the graph is too dense",
+            "use a smaller {test=}" if space.num_nonlinks else "give a graph with non-links",
+            caller=CALLER,
         )
     nonlinks = sample_nonlinks(space, wanted, generator)
     train = replace(graph, links=links[~held])
@@ -78,19 +81,15 @@ def split_links(graph: Graph, test: float = 0.2, seed: int = 0) -> Split:
 
 def _count(graph: Graph, test: float) -> int:
     if not isinstance(test, Real) or not 0 < test < 1:
-        raise ValueError(
-            f"split_links: test must lie strictly between 0 and 1, got {test!r}; "
-            "0.2 holds out a fifth of the links"
-        )
-    # As a decimal fraction: 1 − 0.9 of 10 links is 1 link, though not in floating point.
-    share = 1 - Fraction(str(test))
-    wanted = graph.num_links - int(share * graph.num_links)
+        problem = f"must lie strictly between 0 and 1, got {test!r}"
+        fix = "0.2 holds out a fifth of the links"
+        raise InputError(problem, fix, argument="test", caller=CALLER)
     if graph.num_links < 2:
-        raise ValueError(
-            f"split_links: a graph of {counted(graph.num_links, 'link')} is too small to split; "
-            "it needs at least 2, so that some stay in train"
-        )
-    return wanted
+        problem = f"a graph of {counted(graph.num_links, 'link')} is too small to split"
+        fix = "it needs at least 2, so that some stay in train"
+        raise InputError(problem, fix, caller=CALLER)
+    # As a decimal fraction: 1 − 0.9 of 10 links is 1 link, though not in floating point.
+    return graph.num_links - int((1 - Fraction(str(test))) * graph.num_links)
 
 
 def _spanning_forest(links: Tensor, order: Tensor, num_nodes: int) -> Tensor:
@@ -180,16 +179,19 @@ def _match(ends: np.ndarray, near: list[int], start: list[int]) -> np.ndarray:
 
 def _warn_of_cover(graph: Graph, wanted: int, possible: int) -> int:
     if not possible:
-        raise ValueError(
-            f"split_links: none of the {graph.num_links:,} links can be held out without a node "
-            "unseen in training; the graph is too small or too sparse to split"
+        raise InputError(
+            f"none of the {graph.num_links:,} links can be held out without a node unseen in "
+            "training",
+            "the graph is too small or too sparse to split",
+            caller=CALLER,
         )
     held = min(wanted, possible)
     count = f"{held:,} of the {wanted:,} wanted links are held out"
-    warnings.warn(
-        f"split_links: a spanning forest needs more than the links left to train on, so only one "
-        f"train link per node is kept; {count if held < wanted else 'components may fall apart'}",
+    warn(
         SplitWarning,
-        stacklevel=3,
+        "a spanning forest needs more links than are left to train on, so only one train link per "
+        "node is kept",
+        count if held < wanted else "components may fall apart",
+        caller=CALLER,
     )
     return held

@@ -110,7 +110,7 @@ class ScoredPairs:
                 "use 0.95, or None for no intervals"
             )
         view_cells(np.empty((0, 2), dtype=np.int64), view)
-        check_unique(names, f"{WHERE}: group_names")
+        check_unique(names, "group_names", WHERE)
         points, side = _embedding(embedding, node_group)
         return cls(
             x, h, rank, group.astype(np.int64),

@@ -20,9 +20,9 @@ def check_arguments(asked: "LinkPredictor", graph: Graph) -> None:
             f"LinkPredictor: fit takes a Graph, got {type(graph).__name__}; make one with "
             "linkparity.load or linkparity.Graph"
         )
-    check_seed(asked.seed, "LinkPredictor: seed")
+    check_seed(asked.seed, "seed", "LinkPredictor")
     if asked.dimension is not None:
-        dimension = whole_number(asked.dimension, "LinkPredictor: dimension")
+        dimension = whole_number(asked.dimension, "dimension", "LinkPredictor")
         if dimension < 1:
             raise ValueError(f"LinkPredictor: dimension must be at least 1, got {dimension}")
     if not isinstance(asked.model, str) and not (

@@ -192,7 +192,7 @@ class LinkPredictor(Parameters):
         """
         self._fitted()
         every = range(self.graph_.num_nodes)
-        chosen = node_numbers(every if nodes is None else nodes, self.graph_, "top")
+        chosen = node_numbers(every if nodes is None else nodes, self.graph_, "nodes", "top")
         if chosen.ndim != 1:
             raise ValueError(f"top: nodes must be a list of them, got {nodes!r:.60}")
         with torch.no_grad():
@@ -201,7 +201,7 @@ class LinkPredictor(Parameters):
     def _index(self, pairs: object) -> Tensor:
         self._fitted()
         given = pairs.index if isinstance(pairs, Pairs) else pairs
-        index = node_numbers(given, self.graph_, "LinkPredictor: pairs")
+        index = node_numbers(given, self.graph_, "pairs", "LinkPredictor")
         if not index.numel():
             return index.view(0, 2)
         if index.ndim != 2 or index.shape[1] != 2:

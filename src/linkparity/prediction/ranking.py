@@ -47,15 +47,15 @@ def _logits(model: LinkModel, factors: tuple[Tensor, Tensor] | None, index: Tens
     )
 
 
-def node_numbers(values: object, graph: Graph, name: str) -> Tensor:
+def node_numbers(values: object, graph: Graph, argument: str, caller: str) -> Tensor:
     """Whole numbers of any kind as int64, every one a node of ``graph``."""
-    found = integers(values, name)
+    found = integers(values, argument, caller)
     if not found.numel():
         return found
     low, high = int(found.min()), int(found.max())
     if low < 0 or high >= graph.num_nodes:
         raise ValueError(
-            f"{name}: no node {low if low < 0 else high} was trained on; "
+            f"{caller}: no node {low if low < 0 else high} was trained on; "
             f"nodes are 0 … {graph.num_nodes - 1}"
         )
     return found
@@ -70,7 +70,7 @@ def rank_partners(
     held_out: Tensor | None = None,
 ) -> Ranking:
     """The ``k`` partners of highest logit for each of ``nodes``, no link of ``held_out (E, 2)``."""
-    k = whole_number(k, "top: k")
+    k = whole_number(k, "k", "top")
     if k < 1:
         raise ValueError(f"top: k must be at least 1, got {k}")
     rows = max(1, BLOCK // max(graph.num_nodes, 1))

@@ -165,7 +165,7 @@ def one_or_all(targets: dict[Hashable, float]) -> float | dict[Hashable, float]:
 
 def check_tolerance(tolerance: float) -> float:
     """A tolerance in [0, 1), or a sentence."""
-    found = real_number(tolerance, "i_project: tolerance")
+    found = real_number(tolerance, "tolerance", "i_project")
     if not 0 <= found < 1:
         raise ValueError(f"i_project: tolerance must lie in [0, 1), got {tolerance!r}")
     return found

@@ -1,12 +1,14 @@
-"""Anything array-like → a tensor; the logistic function of a few numbers without scipy's weight."""
+"""Array-likes as tensors; the logistic function and its inverse."""
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.support.errors import InputError
+
 
 def tensor(values: object) -> Tensor:
-    """As ``torch.as_tensor``, but a copy, and of arrays that are read-only or turned around too.
+    """As ``torch.as_tensor``, but always a copy of an array, which may be read-only or reversed.
 
     >>> tensor(np.arange(3)[::-1])
     tensor([2, 1, 0])
@@ -15,12 +17,12 @@ def tensor(values: object) -> Tensor:
         return values
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"expected numbers, got {values!r:.60}; convert them first")
+        raise InputError(f"expected numbers, got {values!r:.60}", "convert them first")
     return torch.from_numpy(array.copy())
 
 
 def expit(x: np.ndarray) -> np.ndarray:
-    """σ(x), to the last digits at both ends.
+    r"""The logistic function :math:`\sigma(x) = 1 / (1 + e^{-x})`, accurate at both ends.
 
     >>> expit(np.array([-40.0, 0.0]))
     array([4.24835426e-18, 5.00000000e-01])

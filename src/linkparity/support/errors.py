@@ -1,25 +1,24 @@
-"""Errors and warnings as values: what is wrong, where, and what would help.
+"""Errors and warnings as values: the problem, where it is, and a fix.
 
-The same value reads ``score='p'`` in Python and ``--score p`` on the command line, so that nobody
-is told of an option that they do not have, and nothing has to parse a message.
+The same value reads ``score='p'`` in Python and ``--score p`` on the command line, so that nothing
+has to parse a message.
 """
 
-import contextlib
 import re
 import sys
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 
-PACKAGE = str(Path(__file__).parents[1])
+#: Modules whose frames are skipped to find the line that a warning is about.
+INTERNAL = ("linkparity", "torch", "contextlib")
 #: ``{unknown=drop}`` in a fix: an argument with its value; ``{score=}`` names it alone.
 ARGUMENT = re.compile(r"\{(\w+)=([^{}]*)\}")
 
 
 @dataclass(frozen=True)
 class Message:
-    """What an error or a warning says.
+    """The content of an error or a warning.
 
     Attributes:
         problem: what was received and why it does not work; begins with a verb after ``argument``.
@@ -27,13 +26,13 @@ class Message:
             ``{score=}``.
         where: the file or table, with row and column where they are known.
         argument: the argument that the problem is about.
-        caller: the function that was called; said in Python only.
+        caller: the function that was called; part of the text in Python only.
 
-    >>> said = Message("must be at least 1, got 0", "leave {top=} out", argument="top", caller="f")
-    >>> said.for_python()
-    'f: top must be at least 1, got 0; leave top=… out'
-    >>> said.for_command()
-    '--top must be at least 1, got 0; leave --top out'
+    >>> message = Message("must be ≥ 1, got 0", "leave {top=} out", argument="top", caller="f")
+    >>> message.for_python()
+    'f: top must be ≥ 1, got 0; leave top=… out'
+    >>> message.for_command()
+    '--top must be ≥ 1, got 0; leave --top out'
     """
 
     problem: str
@@ -82,32 +81,32 @@ class Explained(Exception):
 
 
 class InputError(Explained, ValueError):
-    """Something given cannot be used as it is: an argument, a file, a row."""
+    """An argument, a file or a row that cannot be used as it is."""
 
 
 class PlainError(Explained, RuntimeError):
-    """The work cannot be done as asked; the message says why and what would help."""
+    """A failure that is not a bug; the message says why and what would help."""
 
 
 class InputWarning(Explained, UserWarning):
-    """Something given was used otherwise than might be expected."""
+    """Input that was used in a way that may not be expected."""
 
 
 def warn(
     kind: type[InputWarning], problem: str, fix: str = "", *, where: str = "", caller: str = ""
 ) -> None:
-    """Warn, blaming the line outside this package that the call came from."""
-    said = kind(problem, fix, where=where, caller=caller)
-    warnings.warn(said, stacklevel=_level_outside(sys._getframe(1)))
+    """Warn, with the location of the first line outside this package in the call stack."""
+    message = kind(problem, fix, where=where, caller=caller)
+    warnings.warn(message, stacklevel=_stack_level(sys._getframe(1)))
 
 
-def _level_outside(frame: FrameType | None) -> int:
-    """The stack level, as :func:`warn` counts, of the first frame that is neither ours nor glue."""
+def _stack_level(frame: FrameType | None) -> int:
+    """The stack level, counted from :func:`warn`, of the first frame that is not internal."""
     level = 2
-    while frame is not None and _is_inside(frame.f_code.co_filename):
+    while frame is not None and _is_internal(frame):
         frame, level = frame.f_back, level + 1
     return level
 
 
-def _is_inside(file: str) -> bool:
-    return file.startswith((PACKAGE, contextlib.__file__)) or "/torch/" in file
+def _is_internal(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in INTERNAL

@@ -1,8 +1,10 @@
-"""A table of names whose error suggests the nearest one."""
+"""Registries: names with what they stand for, and suggestions for misspelled names."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TypeVar
+
+from linkparity.support.errors import InputError
 
 T = TypeVar("T")
 
@@ -44,12 +46,12 @@ class Registry(dict[str, T]):
 
     def __missing__(self, name: object) -> T:
         known = sorted(self)
-        hint = nearest(str(name), known)
-        raise UnknownName(f"unknown {self.kind} {name!r}{hint} known: {', '.join(known)}")
+        fix = f"{did_you_mean(str(name), known)}known: {', '.join(known)}"
+        raise UnknownName(f"unknown {self.kind} {name!r}", fix)
 
 
-class UnknownName(KeyError, ValueError):
-    """A name that is in no table; reads as one plain sentence."""
+class UnknownName(InputError, KeyError):
+    """A name that is not in a registry."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])
+    def __str__(self) -> str:  # a KeyError would show the quoted text
+        return self.message.for_python()

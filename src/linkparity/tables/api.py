@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from linkparity.graph.groups import Unknown
+from linkparity.graph.untidy import Unknown
 
 if TYPE_CHECKING:
     from linkparity.tables.audit_table import Audit

@@ -137,7 +137,7 @@ class Objective:
         cls, criterion: str | Criterion | None, gamma: float, target: object, tolerance: float
     ) -> "Objective":
         """What was asked for, checked."""
-        strength = real_number(gamma, "train: gamma")
+        strength = real_number(gamma, "gamma", "train")
         if not 0 <= strength <= MAX_GAMMA:
             raise ValueError(f"train: gamma must lie between 0 and {MAX_GAMMA:g}, got {gamma!r}")
         width = check_tolerance(tolerance)

@@ -38,9 +38,9 @@ class Settings:
     def __post_init__(self) -> None:
         for name, least in (("epochs", 0), ("negatives", 1), ("patience", 1)):
             value = getattr(self, name)
-            if value is not None and whole_number(value, f"train: {name}") < least:
+            if value is not None and whole_number(value, name, "train") < least:
                 raise ValueError(f"train: {name} must be at least {least}, got {value}")
-        if self.lr is not None and not 0 <= real_number(self.lr, "train: lr") <= MOST_LR:
+        if self.lr is not None and not 0 <= real_number(self.lr, "lr", "train") <= MOST_LR:
             raise ValueError(f"train: lr must lie between 0 and {MOST_LR:g}, got {self.lr!r}")
         if self.pairs not in ("sampled", "all"):
             raise ValueError(f"train: pairs must be 'sampled' or 'all', got {self.pairs!r}")

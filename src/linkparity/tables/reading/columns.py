@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal
 
-from linkparity.graph.groups import GraphWarning, Unknown
+from linkparity.graph.groups import GraphWarning
+from linkparity.graph.untidy import Unknown
 from linkparity.support.registry import nearest
 from linkparity.tables.engines.base import Input
 

@@ -100,7 +100,7 @@ def number_values(
     lists = (whole_numbers(found.column(name).to_pylist()) for name in found.column_names)
     values = list(zip(*lists, strict=True))
     single = [value[0] for value in values] if found.num_columns == 1 else values
-    numbered = number_groups(single, "error", where, coded=False)
+    numbered = number_groups(single, "error", where, minus_one_is_none=False)
     code = pa.array(numbered.group, pa.int32())
     mapping = engine.lookup(found.append_column("group", code))
     return Groups(numbered.names, mapping)

@@ -211,7 +211,7 @@ def _with_sizes(table: ScoreTable, several: bool) -> ScoreTable:
             f"{table.given.name}: {which}, has scores; parity compares two or more, "
             f"so check column {table.reading.attribute!r}"
         )
-    warn_of_one(names, sizes.tolist(), table.given.name, 5)
+    warn_of_one(names, sizes.tolist(), table.given.name)
     return replace(table, names=names, sizes=tuple(sizes.tolist()))
 
 
