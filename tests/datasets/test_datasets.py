@@ -15,7 +15,6 @@ import pytest
 import torch
 
 from linkparity.datasets import DATASETS, DataError, block_model, facebook, load, ml100k, on_disk
-from linkparity.datasets.archive import read_archive
 from linkparity.datasets.cache import Archive, data_directory, read_files
 from linkparity.support.registry import UnknownName
 
@@ -44,15 +43,13 @@ def zipped(entries: dict[str, str]) -> bytes:
     return buffer.getvalue()
 
 
-def taped(entries: dict[str, str], extra: tarfile.TarInfo | None = None) -> bytes:
+def taped(entries: dict[str, str]) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, text in entries.items():
             entry = tarfile.TarInfo(name)
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text.encode()))
-        if extra is not None:
-            archive.addfile(extra)
     return buffer.getvalue()
 
 
@@ -229,7 +226,7 @@ def test_a_corrupted_download_is_thrown_away(host, tmp_path):
     good = zipped(MOVIES)
     archive = movies_archive(good, host.url)
     host.content = good[:100] + bytes([good[100] ^ 1]) + good[101:]
-    with pytest.raises(DataError, match=r"its sha256 differs\) and was thrown away"):
+    with pytest.raises(DataError, match=r"not send the published file \(its sha256 differs\); try"):
         read_files(archive, tmp_path)
     assert everything_under(tmp_path) == []
     host.content = good
@@ -294,8 +291,8 @@ def test_a_directory_that_is_read_only_is_named(host, tmp_path, monkeypatch):
     def refuse(*args, **options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(os, "makedirs", refuse)
-    with pytest.raises(DataError, match=r"cannot write to .*\(permission denied\); set LINK") as e:
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(DataError, match=r"cannot write to .*\(Permission denied\); set LINK") as e:
         read_files(movies_archive(b"", host.url), tmp_path)
     assert "\n" not in str(e.value)
 
@@ -324,56 +321,38 @@ def test_files_that_lie_there_are_used_and_checked(folder, tmp_path):
         read_files(archive, tmp_path)
 
 
-def test_an_archive_cut_short_on_disk_is_not_taken_for_data(tmp_path):
-    content = zipped(MOVIES)
-    (tmp_path / "ml-100k.zip").write_bytes(content[:-40])
-    with pytest.raises(DataError, match=r"ml-100k.zip is not the published file"):
-        read_files(movies_archive(content), tmp_path)
-    # Even if somebody had published the archive cut short:
-    with pytest.raises(DataError, match="damaged or cut short"):
-        read_files(movies_archive(content[:-40]), tmp_path)
-    tape = taped({"ml-100k/u.user": USERS * 50, "ml-100k/u.data": RATINGS})
-    (tmp_path / "cut.tar.gz").write_bytes(tape[: len(tape) // 2])
-    with pytest.raises(DataError, match="damaged or cut short"):
-        read_archive(tmp_path / "cut.tar.gz", "ml-100k", ["u.user"])
-
-
-LINK = tarfile.TarInfo("ml-100k/u.data")
-LINK.type, LINK.linkname = tarfile.SYMTYPE, "/etc/passwd"
-HARD = tarfile.TarInfo("ml-100k/u.data")
-HARD.type, HARD.linkname = tarfile.LNKTYPE, "ml-100k/u.user"
+@pytest.mark.parametrize("pack", [zipped, taped])
+def test_an_archive_in_either_format_is_read(pack, tmp_path):
+    content = pack(MOVIES)
+    (tmp_path / "ml-100k.zip").write_bytes(content)
+    files = read_files(movies_archive(content), tmp_path)
+    assert {name: text.decode() for name, text in files.items()} == {
+        "u.user": USERS,
+        "u.data": RATINGS,
+    }
 
 
 @pytest.mark.parametrize(
     "content",
     [
+        zipped(MOVIES)[:-40],
         zipped(MOVIES | {"../escaped": "x"}),
-        zipped(MOVIES | {"ml-100k/../../escaped": "x"}),
         zipped(MOVIES | {"/escaped": "x"}),
-        zipped(MOVIES | {"..\\escaped": "x"}),
-        zipped(MOVIES | {"C:/escaped": "x"}),
-        zipped(MOVIES | {"C:\\escaped": "x"}),
-        taped(MOVIES | {"c:escaped": "x"}),
         taped(MOVIES | {"../escaped": "x"}),
-        taped(MOVIES | {"/escaped": "x"}),
-        taped(MOVIES, LINK),
-        taped(MOVIES, HARD),
+        b"",
     ],
 )
-def test_archives_that_would_leave_their_folder_are_refused_whole(host, content, tmp_path):
-    host.content = content
-    before = everything_under(tmp_path.parent)
-    with pytest.raises(DataError, match=r"leaves its folder|link or device"):
-        read_files(movies_archive(content, host.url), tmp_path)
-    new = set(everything_under(tmp_path.parent)) - set(before)
-    assert {Path(path).name for path in new} == {"ml-100k.zip"}
+def test_another_archive_than_the_published_one_is_refused_unopened(content, tmp_path, monkeypatch):
+    def refuse(*args, **options):
+        raise AssertionError("the archive was opened")
 
-
-def test_an_archive_without_the_file_says_so(tmp_path):
-    content = zipped({"ml-100k/u.user": USERS})
+    monkeypatch.setattr(zipfile, "ZipFile", refuse)
+    monkeypatch.setattr(zipfile, "is_zipfile", refuse)
+    monkeypatch.setattr(tarfile, "open", refuse)
     (tmp_path / "ml-100k.zip").write_bytes(content)
-    with pytest.raises(DataError, match=r"holds no ml-100k/u.data"):
-        read_files(movies_archive(content), tmp_path)
+    with pytest.raises(DataError, match=r"ml-100k.zip is not the published file"):
+        read_files(movies_archive(b"the published one"), tmp_path)
+    assert everything_under(tmp_path) == ["ml-100k.zip"]
 
 
 def test_genders_are_found_in_each_network_s_own_columns(tmp_path, monkeypatch):
@@ -464,9 +443,12 @@ def test_a_seed_draws_one_graph_and_homophily_one_is_parity():
         ({"sizes": (2.5, 3, 3)}, "one positive number per group"),
         ({"sizes": ()}, "one positive number per group"),
         ({"degree": 0}, "degree must be positive and finite, got 0"),
-        ({"sizes": (3, 2, 2), "degree": 6}, "hold less than 6 links per node, got degree 6"),
-        ({"homophily": -1}, "homophily must be finite and 0 or more, got -1"),
-        ({"spread": float("inf")}, "spread must be finite and 0 or more, got inf"),
+        (
+            {"sizes": (3, 2, 2), "degree": 6},
+            "degree must be below 6 for groups of these sizes, got 6",
+        ),
+        ({"homophily": -1}, "homophily must be finite and at least 0, got -1"),
+        ({"spread": float("inf")}, "spread must be finite and at least 0, got inf"),
     ],
 )
 def test_impossible_block_models_are_refused(given, said):

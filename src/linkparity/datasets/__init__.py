@@ -1,11 +1,10 @@
-"""Data sets by name, each with a card, and a generator whose truth is known."""
+"""Data sets by name, each with a card, and a generator of graphs whose gaps are known."""
 
 from os import PathLike
 
 from linkparity.datasets import facebook, ml100k, polblogs, polbooks
-from linkparity.datasets.archive import DataError
-from linkparity.datasets.cache import data_directory, find
-from linkparity.datasets.card import Card, Dataset
+from linkparity.datasets.base import Card, Dataset
+from linkparity.datasets.cache import DataError, data_directory, find
 from linkparity.datasets.synthetic import BlockGraph, BlockTruth, block_model
 from linkparity.graph.graph import Graph
 from linkparity.support.registry import Registry
@@ -35,10 +34,10 @@ DATASETS: Registry[Dataset] = Registry(
 
 
 def load(name: str, data: str | PathLike[str] | None = None) -> Graph:
-    """The data set ``name`` as a graph, with the counts that its card states.
+    """Load the data set ``name`` as a graph with the counts of its card.
 
-    Looked for in ``data``, else ``$LINKPARITY_DATA``, else the user's cache directory, as the
-    published archive or as its files; downloaded to there if it is missing.
+    The data directory is ``data``, else ``$LINKPARITY_DATA``, else the user's cache directory; it
+    may hold the published archive or its files. A missing archive is downloaded to it.
 
     >>> load("polbooks")
     Graph(105 nodes, 441 links, leaning: conservative 49, liberal 43, neutral 13)
@@ -47,6 +46,6 @@ def load(name: str, data: str | PathLike[str] | None = None) -> Graph:
 
 
 def on_disk(name: str, data: str | PathLike[str] | None = None) -> bool:
-    """Whether :func:`load` would need no network."""
+    """Whether :func:`load` works without a download."""
     archive = DATASETS[name].archive
     return archive is None or find(archive, data) is not None

@@ -1,33 +1,39 @@
-"""Files of data sets: found where they lie, or downloaded whole or not at all."""
+"""Files of data sets: carried in the package, found on disk, or downloaded; verified by sha256."""
 
 import hashlib
-import logging
+import io
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tarfile
+import zipfile
 from dataclasses import dataclass
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
 
-from linkparity.datasets.archive import DataError, read_archive
+from linkparity.support.errors import PlainError
+from linkparity.support.files import whole_file
 
 VARIABLE = "LINKPARITY_DATA"
+#: Seconds to wait for a server.
+TIMEOUT = 30
+#: Bytes per step of the progress bar.
+CHUNK = 1 << 16
+
+
+class DataError(PlainError):
+    """Data that are missing, damaged or not the published ones."""
 
 
 @dataclass(frozen=True)
 class Archive:
-    """A published archive, and the files in it that are needed.
+    """A published archive, and the files that are needed from it.
 
     Attributes:
-        folder: the data set's folder in the data directory; the files stand in a folder of this
-            name inside the archive too.
+        folder: the data set's folder in the data directory, and the folder inside the archive.
         name: file name of the archive.
-        url: where its publishers keep it.
+        url: address that publishes it.
         sha256: of the archive.
-        manifest: ``{file: sha256}`` of what is needed from it.
+        manifest: ``{file: sha256}`` of the needed files.
     """
 
     folder: str
@@ -38,7 +44,7 @@ class Archive:
 
 
 def read_manifest(name: str) -> dict[str, str]:
-    """A list as ``sha256sum`` prints it, carried in the package → ``{file: sha256}``."""
+    """A packaged list in the format of ``sha256sum`` → ``{file: sha256}``."""
     text = packaged(name).decode()
     return {file: digest for digest, file in (line.split() for line in text.splitlines())}
 
@@ -50,16 +56,16 @@ def packaged(name: str) -> bytes:
 
 def data_directory(data: str | PathLike[str] | None = None) -> Path:
     """``data``, else ``$LINKPARITY_DATA``, else the user's cache directory."""
-    told = data if data is not None else os.environ.get(VARIABLE)
-    if told:
-        return Path(told).expanduser()
+    chosen = data if data is not None else os.environ.get(VARIABLE)
+    if chosen:
+        return Path(chosen).expanduser()
     from platformdirs import user_cache_path
 
     return user_cache_path("linkparity", appauthor=False)
 
 
 def find(archive: Archive, data: str | PathLike[str] | None = None) -> Path | None:
-    """Where the data lie: a folder that holds all files, or the archive; None if neither."""
+    """The folder that holds all files, else the archive; None if neither is on disk."""
     root = data_directory(data)
     for folder in (root / archive.folder, root / archive.folder / archive.folder):
         if all((folder / name).is_file() for name in archive.manifest):
@@ -71,120 +77,81 @@ def find(archive: Archive, data: str | PathLike[str] | None = None) -> Path | No
 
 
 def read_files(archive: Archive, data: str | PathLike[str] | None = None) -> dict[str, bytes]:
-    """The needed files, each checked by its sha256; downloads the archive if it lies nowhere."""
-    place = find(archive, data) or download(archive, data_directory(data) / archive.folder)
-    if place.is_dir():
-        contents = {name: _read(place / name) for name in archive.manifest}
-    else:
-        _check(_read(place), archive.sha256, place, archive)
-        contents = read_archive(place, archive.folder, archive.manifest)
-    for name, digest in archive.manifest.items():
-        _check(contents[name], digest, place / name, archive)
-    return contents
+    """``{file: content}`` of the needed files, verified; downloads the archive if necessary."""
+    path = find(archive, data) or download(archive, data_directory(data) / archive.folder)
+    if path.is_dir():
+        contents = {name: _read(path / name) for name in archive.manifest}
+        for name, digest in archive.manifest.items():
+            _verify(contents[name], digest, path / name, archive)
+        return contents
+    content = _read(path)
+    _verify(content, archive.sha256, path, archive)
+    return _unpack(content, archive)
 
 
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise DataError(
-            f"load: cannot read {path} ({error.strerror or error}); make it readable, or delete it "
-            "and load again"
-        ) from None
+        problem = f"cannot read {path} ({error.strerror or error})"
+        fix = "make it readable, or delete it and load again"
+        raise DataError(problem, fix, caller="load") from None
 
 
-def _check(content: bytes, digest: str, path: Path, archive: Archive) -> None:
-    got = hashlib.sha256(content).hexdigest()
-    if got != digest:
+def _verify(content: bytes, digest: str, path: Path, archive: Archive) -> None:
+    found = hashlib.sha256(content).hexdigest()
+    if found != digest:
         raise DataError(
-            f"load: {path} is not the published file (sha256 {got[:12]}…, expected "
-            f"{digest[:12]}…); delete it, or replace it with that of {archive.url}"
+            f"{path} is not the published file (sha256 {found[:12]}…, expected {digest[:12]}…)",
+            f"delete it, or replace it with the one from {archive.url}",
+            caller="load",
         )
 
 
+def _unpack(content: bytes, archive: Archive) -> dict[str, bytes]:
+    """The needed files of a verified archive, in memory."""
+    names = {name: f"{archive.folder}/{name}" for name in archive.manifest}
+    if zipfile.is_zipfile(io.BytesIO(content)):
+        with zipfile.ZipFile(io.BytesIO(content)) as unzipped:
+            return {name: unzipped.read(member) for name, member in names.items()}
+    with tarfile.open(fileobj=io.BytesIO(content)) as tape:
+        opened = {name: tape.extractfile(member) for name, member in names.items()}
+        return {name: file.read() for name, file in opened.items() if file is not None}
+
+
 def download(archive: Archive, folder: Path) -> Path:
-    """Fetch the archive to ``folder``; its name appears there only when it is whole and right."""
-    import pooch
+    """Download the archive to ``folder``; it appears there only when complete and verified."""
     import requests
 
-    advice = f"put {archive.name} from {archive.url} into {folder}"
+    fix = f"put {archive.name} from {archive.url} into {folder}"
     try:
-        with Bar(archive.name) as bar, _quiet(pooch.get_logger()):
-            got = pooch.retrieve(
-                archive.url,
-                f"sha256:{archive.sha256}",
-                fname=archive.name,
-                path=folder,
-                downloader=pooch.HTTPDownloader(progressbar=bar),
-            )
+        content = _fetch(archive)
     except requests.exceptions.RequestException as error:
-        kind = type(error).__name__
-        raise DataError(f"load: could not download {archive.name} ({kind}); {advice}") from None
-    except ValueError:  # how pooch says that the sha256 differs
-        raise DataError(
-            f"load: what {archive.url} sent is not the published file (its sha256 differs) and was "
-            f"thrown away; try again, or {advice}"
-        ) from None
-    except OSError as error:  # pooch rewrites a PermissionError as a paragraph of its own
-        why = error.strerror or "permission denied"
-        raise DataError(
-            f"load: cannot write to {folder} ({why}); set {VARIABLE} to a "
-            f"directory that can be written, or {advice}"
-        ) from None
-    return Path(got)
-
-
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """No messages below a warning: the bar and the errors say all there is to say."""
-    before = logger.level
-    logger.setLevel(logging.WARNING)
+        problem = f"could not download {archive.name} ({type(error).__name__})"
+        raise DataError(problem, fix, caller="load") from None
+    if hashlib.sha256(content).hexdigest() != archive.sha256:
+        problem = f"{archive.url} did not send the published file (its sha256 differs)"
+        raise DataError(problem, f"try again, or {fix}", caller="load")
+    path = folder / archive.name
     try:
-        yield
-    finally:
-        logger.setLevel(before)
+        folder.mkdir(parents=True, exist_ok=True)
+        with whole_file(str(path), force=True) as unfinished:
+            Path(unfinished).write_bytes(content)
+    except (OSError, ValueError) as error:
+        problem = f"cannot write to {folder} ({getattr(error, 'strerror', None) or error})"
+        fix = f"set {VARIABLE} to a directory that can be written, or {fix}"
+        raise DataError(problem, fix, caller="load") from None
+    return path
 
 
-class Bar:
-    """A progress bar on stderr, shown once there is something to download.
+def _fetch(archive: Archive) -> bytes:
+    """The content at the archive's address, with a progress bar on stderr."""
+    import requests
+    from rich.console import Console
+    from rich.progress import track
 
-    It has the four methods that pooch calls, and the attribute that it sets.
-    """
-
-    def __init__(self, name: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-        self._progress = Progress(*columns, console=Console(stderr=True))
-        self._task = self._progress.add_task(name, total=None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._progress.live.is_started:
-            self._progress.stop()
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "total":
-            self._progress.start()
-            self._progress.update(self._task, total=value or None)
-        else:
-            super().__setattr__(name, value)
-
-    def update(self, amount: int) -> None:
-        """Move on by ``amount`` bytes."""
-        self._progress.advance(self._task, amount)
-
-    def reset(self) -> None:
-        """Back to the start."""
-        self._progress.update(self._task, completed=0)
-
-    def close(self) -> None:
-        """Done; the context manager stops the display."""
+    with requests.get(archive.url, stream=True, timeout=TIMEOUT) as response:
+        response.raise_for_status()
+        chunks = -(-int(response.headers.get("Content-Length", 0)) // CHUNK) or None
+        parts = response.iter_content(CHUNK)
+        return b"".join(track(parts, archive.name, chunks, console=Console(stderr=True)))

@@ -4,9 +4,10 @@ from os import PathLike
 
 import torch
 
+from linkparity.datasets.base import Card, Dataset
 from linkparity.datasets.cache import Archive, read_files, read_manifest
-from linkparity.datasets.card import Card, Dataset
 from linkparity.graph.graph import Graph
+from linkparity.graph.groups import NO_GROUP
 from linkparity.graph.validation import simple_links
 
 FEATURES = ("gender;anonymized feature 77", "gender;anonymized feature 78")
@@ -26,7 +27,7 @@ CARD = Card(
     ),
     harms=(
         "People are in it because one of ten app users knew them. Gender is two anonymised "
-        "values whose meaning is not told; 84 of 4,039 people name neither, and whether theirs is "
+        "values of unpublished meaning; 84 of 4,039 people have neither, and whether theirs is "
         "unknown or non-binary is unclear: as in the paper they are left out."
     ),
 )
@@ -41,10 +42,10 @@ ARCHIVE = Archive(
 
 
 def read(data: str | PathLike[str] | None = None) -> Graph:
-    """All ego networks in one graph, an ego linked to everybody in its own.
+    """All ego networks in one graph, each ego linked to everybody in its network.
 
-    A node counts when exactly one of the two features is set, in ``N.feat`` or, for the ego,
-    ``N.egofeat``; each network has its own columns for them, told by ``N.featnames``.
+    A node is kept when exactly one of the two features is set, in ``N.feat`` or, for the ego,
+    ``N.egofeat``; ``N.featnames`` says which columns hold them in network N.
     """
     text = {name: content.decode() for name, content in read_files(ARCHIVE, data).items()}
     group: dict[int, int] = {}
@@ -71,7 +72,7 @@ def read(data: str | PathLike[str] | None = None) -> Graph:
 
 
 def _gender(values: list[str]) -> int:
-    return values.index("1") if values.count("1") == 1 else -1
+    return values.index("1") if values.count("1") == 1 else NO_GROUP
 
 
 DATASET = Dataset(CARD, read, ARCHIVE)

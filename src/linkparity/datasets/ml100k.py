@@ -5,9 +5,10 @@ from os import PathLike
 import numpy as np
 import torch
 
+from linkparity.datasets.base import Card, Dataset
 from linkparity.datasets.cache import Archive, read_files, read_manifest
-from linkparity.datasets.card import Card, Dataset
 from linkparity.graph.graph import Graph
+from linkparity.graph.groups import NO_GROUP
 
 CUTS = (18, 25, 35, 45, 50, 56)
 BINS = ("under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56 and over")
@@ -27,9 +28,9 @@ CARD = Card(
         "ACM Transactions on Interactive Intelligent Systems 5(4) (2015)"
     ),
     harms=(
-        "Age, gender, occupation and postal code of 943 people, some of whom can be found again "
-        "from their ratings. Users of 1997 and 1998, 71 % men and most under 35; only "
-        "who rated at least 20 movies is in it."
+        "Age, gender, occupation and postal code of 943 people, some of whom can be identified "
+        "by their ratings. Users of 1997 and 1998, 71 % men and most under 35, each with at "
+        "least 20 ratings."
     ),
 )
 
@@ -45,7 +46,7 @@ ARCHIVE = Archive(
 def read(data: str | PathLike[str] | None = None) -> Graph:
     """Users on side 0 with their age, movies on side 1 without a group; a link per rating.
 
-    Names are the numbers that the published files give users and movies.
+    Names are the ids of users and movies in the published files.
     """
     contents = read_files(ARCHIVE, data)
     users = [line.split("|") for line in contents["u.user"].decode("latin-1").splitlines()]
@@ -56,7 +57,7 @@ def read(data: str | PathLike[str] | None = None) -> Graph:
     position[user_ids] = np.arange(len(user_ids))
     movies = np.searchsorted(movie_ids, ratings[:, 1]) + len(users)
     ages = np.array([int(user[1]) for user in users])
-    group = np.concatenate([np.digitize(ages, CUTS), np.full(len(movie_ids), -1)])
+    group = np.concatenate([np.digitize(ages, CUTS), np.full(len(movie_ids), NO_GROUP)])
     return Graph(
         len(group),
         torch.from_numpy(np.stack([position[ratings[:, 0]], movies], axis=1)),

@@ -2,8 +2,10 @@
 
 from os import PathLike
 
-from linkparity.datasets.bundled import largest_component, read_embedded
-from linkparity.datasets.card import Card, Dataset
+import torch
+from torch import Tensor
+
+from linkparity.datasets.base import Card, Dataset, read_packaged
 from linkparity.graph.graph import Graph
 
 CARD = Card(
@@ -30,8 +32,17 @@ CARD = Card(
 
 def read(data: str | PathLike[str] | None = None) -> Graph:
     """The largest component of the undirected simple graph, as in the paper."""
-    whole = read_embedded(CARD.name, CARD.attribute)
-    return whole.subgraph(largest_component(whole))
+    whole = read_packaged(CARD.name, CARD.attribute)
+    return whole.subgraph(_largest_component(whole))
+
+
+def _largest_component(graph: Graph) -> Tensor:
+    """``(num_nodes,)`` bool: the nodes of the largest connected component."""
+    from scipy.sparse.csgraph import connected_components
+
+    _, component = connected_components(graph.adjacency(), directed=False)
+    label = torch.from_numpy(component).long()
+    return label == torch.bincount(label).argmax()
 
 
 DATASET = Dataset(CARD, read)

@@ -2,8 +2,7 @@
 
 from os import PathLike
 
-from linkparity.datasets.bundled import read_embedded
-from linkparity.datasets.card import Card, Dataset
+from linkparity.datasets.base import Card, Dataset, read_packaged
 from linkparity.graph.graph import Graph
 
 CARD = Card(
@@ -26,7 +25,7 @@ CARD = Card(
 
 def read(data: str | PathLike[str] | None = None) -> Graph:
     """The whole graph, as published."""
-    return read_embedded(CARD.name, CARD.attribute)
+    return read_packaged(CARD.name, CARD.attribute)
 
 
 DATASET = Dataset(CARD, read)

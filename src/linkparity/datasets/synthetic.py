@@ -1,10 +1,10 @@
-r"""Graphs drawn from a model whose link probabilities, and so whose gaps, are known.
+r"""Random graphs with known link probabilities, and therefore known gaps.
 
 .. math:: P(i \sim j) = 1 - \exp(-\theta_i \theta_j\, r_{g_i g_j})
 
 independently for every pair, with a strength θ per node (mean 1 in each group) and a rate r per
-pair of groups. Strengths take few distinct values, so means over all pairs of two groups are
-short sums, at any size.
+pair of groups. Strengths have few distinct values, so that means over all pairs of two groups are
+short sums at any size.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,8 +16,11 @@ from torch import Tensor
 
 from linkparity.graph.graph import Graph
 from linkparity.graph.validation import simple_links
+from linkparity.support.errors import InputError
 
+#: Number of distinct strengths in a group.
 LEVELS = 32
+CALLER = "block_model"
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +29,7 @@ class BlockTruth:
 
     Attributes:
         group: ``(n,)`` int64.
-        strength: ``(n,)`` float64, how readily each node links; mean 1 in every group.
+        strength: ``(n,)`` float64, tendency of each node to link; mean 1 in every group.
         rate: ``(S, S)`` float64, symmetric.
     """
 
@@ -48,11 +51,11 @@ class BlockTruth:
         return strength.prod(dim=1) * self.rate[group[:, 0], group[:, 1]]
 
     def means(self) -> Tensor:
-        """``(S, S)`` mean true probability over all pairs of two groups, nan where no pair is."""
+        """``(S, S)`` mean true probability over all pairs of two groups, nan without a pair."""
         return self._means(0)
 
     def link_means(self) -> Tensor:
-        """``(S, S)`` the same over links, to be expected: each pair counts as often as it links."""
+        """``(S, S)`` the expected mean over links: each pair weighs its own probability."""
         return self._means(1)
 
     def _means(self, power: int) -> Tensor:
@@ -66,18 +69,18 @@ class BlockTruth:
 
     @property
     def dp(self) -> float:
-        """Largest difference between two group pairs' mean true probabilities; nan if only one."""
+        """Largest difference between the means of two group pairs; nan if there is only one."""
         return _gap(self.means())
 
     @property
     def eo(self) -> float:
-        """The same over links, to be expected; ``rdp`` has no such short sum and is not given."""
+        """The same for the expected means over links; ``rdp`` has no such short sum."""
         return _gap(self.link_means())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BlockGraph(Graph):
-    """A :class:`~linkparity.Graph` that knows the model it was drawn from, as ``truth``."""
+    """A :class:`~linkparity.Graph` with the model that it was drawn from, as ``truth``."""
 
     truth: BlockTruth = field(kw_only=True)
 
@@ -93,11 +96,11 @@ def block_model(
 
     Args:
         sizes: nodes per group.
-        degree: links per node to be expected on average.
-        homophily: rate within groups ÷ rate between them; 1 makes groups alike, 0 forbids links
-            within.
-        spread: standard deviation of the log of the strengths; 0 makes nodes of a group alike.
-        seed: of the generator.
+        degree: expected mean number of links per node.
+        homophily: rate within groups ÷ rate between groups; 1 for equal rates, 0 for no links
+            within groups.
+        spread: standard deviation of the log of the strengths; 0 for equal strengths.
+        seed: random seed.
 
     >>> graph = block_model(sizes=(30, 20, 10), degree=4, homophily=1, spread=0)
     >>> graph.truth.dp
@@ -126,19 +129,18 @@ def _check(sizes: Sequence[int], degree: float, homophily: float, spread: float)
     counts = np.array(sizes)
     whole = counts.ndim == 1 and counts.dtype.kind in "iu"
     if not whole or counts.min() < 1 or counts.sum() < 2:
-        raise ValueError(
-            "block_model: sizes must be one positive number per group and sum to at least 2, "
-            f"got {sizes!r}; for example (400, 300, 300)"
-        )
+        problem = "must be one positive number per group and sum to at least 2, got"
+        fix = "for example (400, 300, 300)"
+        raise InputError(f"{problem} {sizes!r}", fix, argument="sizes", caller=CALLER)
     if not (degree > 0 and np.isfinite(degree)):
-        raise ValueError(f"block_model: degree must be positive and finite, got {degree!r}")
+        problem = f"must be positive and finite, got {degree!r}"
+        raise InputError(problem, argument="degree", caller=CALLER)
     if not (homophily >= 0 and np.isfinite(homophily)) or (homophily == 0 and len(sizes) == 1):
-        raise ValueError(
-            f"block_model: homophily must be finite and 0 or more, got {homophily!r} for "
-            f"{len(sizes)} groups; 1 makes groups alike"
-        )
+        problem = f"must be finite and at least 0, got {homophily!r} for {len(sizes)} groups"
+        raise InputError(problem, "1 is no homophily", argument="homophily", caller=CALLER)
     if not (spread >= 0 and np.isfinite(spread)):
-        raise ValueError(f"block_model: spread must be finite and 0 or more, got {spread!r}")
+        problem = f"must be finite and at least 0, got {spread!r}"
+        raise InputError(problem, argument="spread", caller=CALLER)
 
 
 def _gap(mean: Tensor) -> float:
@@ -161,7 +163,7 @@ def _strengths(count: int, spread: float) -> np.ndarray:
 def _blocks(
     strength: Tensor, group: Tensor, size: int
 ) -> Iterator[tuple[int, int, Tensor, Tensor]]:
-    """Two groups, how many pairs join two levels of strength, and the product of those levels."""
+    """Two groups, number of pairs of any two of their strengths, and the products of these."""
     levels = [torch.unique(strength[group == g], return_counts=True) for g in range(size)]
     for g, (a, count_a) in enumerate(levels):
         for h, (b, count_b) in enumerate(levels[g:], start=g):
@@ -179,18 +181,17 @@ def _rates(strength: Tensor, group: Tensor, size: int, degree: float, homophily:
     blocks = [
         (pairs, product * rate[g, h]) for g, h, pairs, product in _blocks(strength, group, size)
     ]
-    most = 2 * sum(float(pairs[each > 0].sum()) for pairs, each in blocks) / len(group)
-    if degree >= most:
-        raise ValueError(
-            f"block_model: groups of these sizes hold less than {most:g} links per node, "
-            f"got degree {degree!r}; take larger groups or a smaller degree"
-        )
+    limit = 2 * sum(float(pairs[each > 0].sum()) for pairs, each in blocks) / len(group)
+    if degree >= limit:
+        problem = f"must be below {limit:g} for groups of these sizes, got {degree!r}"
+        fix = "use larger groups or a smaller degree"
+        raise InputError(problem, fix, argument="degree", caller=CALLER)
 
     def missing(scale: float) -> float:
         links = sum(float((pairs * -torch.expm1(-each * scale)).sum()) for pairs, each in blocks)
         return 2 * links / len(group) - degree
 
-    # Were no pair drawn twice, the scale would be this; it is at least as large.
+    # The scale if no pair were drawn twice, which is a lower bound.
     low = degree * len(group) / 2 / sum(float((pairs * each).sum()) for pairs, each in blocks)
     high = 2 * low
     while missing(high) < 0:
@@ -201,14 +202,14 @@ def _rates(strength: Tensor, group: Tensor, size: int, degree: float, homophily:
 def _draw(
     group: np.ndarray, strength: np.ndarray, rate: np.ndarray, generator: np.random.Generator
 ) -> Tensor:
-    """Links, each pair drawn a Poisson number of times and kept once.
+    """Draw each pair a Poisson number of times and keep it once.
 
-    A Poisson number of throws, each at two nodes in proportion to their strengths, is for every
-    pair a Poisson number of its own; throws at one node twice are no pair.
+    A Poisson number of draws of two nodes, each in proportion to its strength, gives every pair an
+    independent Poisson number of draws; a draw of one node twice is discarded.
     """
     nodes = [np.flatnonzero(group == g) for g in range(len(rate))]
     steps = [np.cumsum(strength[mine]) for mine in nodes]
-    thrown = []
+    drawn = []
     for g in range(len(rate)):
         for h in range(g, len(rate)):
             mean = rate[g, h] * steps[g][-1] * steps[h][-1] / (2 if g == h else 1)
@@ -217,6 +218,6 @@ def _draw(
                 mine[np.searchsorted(step[:-1], generator.random(count) * step[-1], side="right")]
                 for mine, step in ((nodes[g], steps[g]), (nodes[h], steps[h]))
             ]
-            thrown.append(np.stack(ends, axis=1))
-    links, _ = simple_links(torch.from_numpy(np.concatenate(thrown)), len(group))
+            drawn.append(np.stack(ends, axis=1))
+    links, _ = simple_links(torch.from_numpy(np.concatenate(drawn)), len(group))
     return links
