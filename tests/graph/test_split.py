@@ -233,7 +233,7 @@ def test_the_cover_of_a_million_links_takes_seconds():
 def test_all_that_was_wanted_is_not_called_a_shortfall():
     links = [[n, n + 1] for n in range(11)] + [[0, 11]] + [[12 + n, 13 + n] for n in range(0, 8, 2)]
     graph = Graph(20, links, [n % 3 for n in range(20)])
-    with pytest.warns(SplitWarning, match="one train link per node is kept; components may fall"):
+    with pytest.warns(SplitWarning, match="one train link per node is kept; components may become"):
         split = split_links(graph, test=0.3)
     assert int(split.test.label.sum()) == 5
 

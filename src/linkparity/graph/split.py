@@ -1,4 +1,4 @@
-"""Hold out links and non-links for testing, with no test node unseen in training."""
+"""Hold out links and non-links for testing; every test node also has a training link."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -39,13 +39,13 @@ class Split:
 def split_links(graph: Graph, test: float = 0.2, seed: int = 0) -> Split:
     r"""Hold out :math:`E - \lfloor (1 - test) E \rfloor` links and as many distinct non-links.
 
-    A random depth-first forest stays in train, so every node that has a link keeps one and no
-    component falls apart. Where the forest needs more than ``1 − test`` of the links, only one
-    train link per node is kept, or few more, with a :class:`SplitWarning` that counts what is held
-    out if that is less than asked for.
-    Non-links join nodes that have a link, are none in ``graph``, and respect its sides; each
-    weighs all such non-links ÷ the sampled ones. The same links and seed give the same split,
-    in whatever order the links stand.
+    A random depth-first spanning forest stays in train, so that every node with a link keeps one
+    and components stay connected. If the forest needs more than ``1 − test`` of the links, a small
+    edge cover stays in train instead, with a :class:`SplitWarning`; it counts the held-out links
+    if they are fewer than requested.
+    Test non-links join nodes that have a link, are not links of ``graph``, and respect its sides;
+    each weighs all such non-links ÷ the sampled ones. The split depends on the set of links and
+    the seed, not on the order of the links.
 
     >>> from linkparity.datasets import load
     >>> split = split_links(load("polblogs"), test=0.2, seed=0)
@@ -95,15 +95,15 @@ def _count(graph: Graph, test: float) -> int:
 def _spanning_forest(links: Tensor, order: Tensor, num_nodes: int) -> Tensor:
     """``(E,)`` bool: a depth-first forest, neighbours visited in a random order of the nodes.
 
-    Depth first, as the paper's authors split: such a tree is long and spares the links of hubs,
-    which other trees keep out of the test set, and with them the pairs that are easy to rank.
-    The order of the nodes is that in which ``order`` first meets them. One more node joins the
-    components, so that a single search reaches all; a search leaves no choice, whoever does it.
+    Depth first, as in the split of the paper's authors: such trees are long and use few links of
+    hubs. Other trees keep these out of the test set, and with them the pairs that are easy to rank.
+    Nodes are ordered by their first link in ``order``. An extra node joins the components, so that
+    one search reaches all nodes; its result is unique for a given order.
     """
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components, depth_first_order
 
-    rank = _first_met(links[order], num_nodes)
+    rank = _rank_by_first_link(links[order], num_nodes)
     ends = rank[links.numpy()]
     joined = csr_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), (num_nodes,) * 2)
     _, component = connected_components(joined, directed=False)
@@ -119,8 +119,8 @@ def _spanning_forest(links: Tensor, order: Tensor, num_nodes: int) -> Tensor:
     return torch.from_numpy(kept)
 
 
-def _first_met(links: Tensor, num_nodes: int) -> np.ndarray:
-    """``(num_nodes,)`` rank of each node by the first link that has it; the others behind."""
+def _rank_by_first_link(links: Tensor, num_nodes: int) -> np.ndarray:
+    """``(num_nodes,)`` rank of each node by its first link; nodes without a link come last."""
     flat = links.numpy().reshape(-1)
     first = np.full(num_nodes, len(flat))
     np.minimum.at(first, flat, np.arange(len(flat)))
@@ -130,11 +130,11 @@ def _first_met(links: Tensor, num_nodes: int) -> np.ndarray:
 
 
 def _cover(links: Tensor, order: Tensor, num_nodes: int) -> Tensor:
-    """``(E,)`` bool: few links that together reach every node that has one.
+    """``(E,)`` bool: a small edge cover, links that together reach every node that has one.
 
-    Match nodes in pairs, reach each node left over, and drop matched links both of whose ends are
-    reached so. No link can be spared then, though other choices may be smaller: fewest there are on
-    a forest, and near it on graphs so sparse that this is needed.
+    Match nodes in pairs, add one link for each unmatched node, and remove links both of whose ends
+    are covered by others. The cover is minimal, the smallest possible on a forest, and close to it
+    on the sparse graphs that need one.
     """
     ends = links[order].numpy()
     node, other = np.concatenate([ends, ends[:, ::-1]]).T
@@ -152,7 +152,7 @@ def _cover(links: Tensor, order: Tensor, num_nodes: int) -> Tensor:
 
 
 def _match(ends: np.ndarray, near: list[int], start: list[int]) -> np.ndarray:
-    """``(n,)`` the node that each is matched with, −1 for none; those with one choice go first.
+    """``(n,)`` the node that each is matched with, −1 for none; nodes with one choice go first.
 
     Node i has the neighbours ``near[start[i]:start[i + 1]]``.
     """
@@ -191,7 +191,7 @@ def _warn_of_cover(graph: Graph, wanted: int, possible: int) -> int:
         SplitWarning,
         "a spanning forest needs more links than are left to train on, so only one train link per "
         "node is kept",
-        count if held < wanted else "components may fall apart",
+        count if held < wanted else "components may become disconnected",
         caller=CALLER,
     )
     return held

@@ -1,1 +1,1 @@
-"""Tools that know nothing of links: arrays, validation, files, errors, wording."""
+"""Tools that know nothing of links: arrays, validation, errors, files, messages."""

@@ -1,11 +1,11 @@
-"""Packages that only some callers need: imported on use, and one sentence when missing."""
+"""Optional packages: imported on use, with the pip command when missing."""
 
 from importlib import import_module
 from typing import Any
 
 
 def require(module: str, where: str, install: str) -> Any:
-    """Import ``module``, or say which ``pip`` command makes ``where`` work.
+    """Import ``module``, or raise an error with the pip command that ``where`` needs.
 
     >>> require("no_such_module", "Graph.to_pyg", "linkparity[gae]")
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""Sums per cell over pairs that stand cell by cell, a page at a time, accumulated in float64."""
+"""Sums over consecutive segments of sorted values, in chunks, accumulated in float64."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,23 +7,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-#: Float32 values are added in blocks of so many before they are added in float64.
+#: Number of float32 values that are added before the sum continues in float64.
 BLOCK = 128
-#: So many pairs are worked through at once.
-PAGE = 1 << 24
-#: Cells below this many pairs are computed in float64, all at once.
+#: Maximum number of pairs in a chunk.
+CHUNK_SIZE = 1 << 24
+#: Cells with fewer pairs than this are computed in float64, all at once.
 SMALL = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """A segment of the pairs.
+    """Consecutive pairs, sorted by cell.
 
     Attributes:
-        low: where it begins.
-        high: where it ends.
+        low: position of the first pair.
+        high: position after the last pair.
         count: number M of cells.
-        cells: ``(m, begin, end)`` of every cell in it, counted from ``low``.
+        cells: ``(m, begin, end)`` of every cell in the chunk, relative to ``low``.
     """
 
     low: int
@@ -33,17 +33,17 @@ class Chunk:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Number of pairs of every cell in the page."""
+        """Number of pairs of every cell in the chunk."""
         return [end - begin for _, begin, end in self.cells]
 
     def split(self, values: Tensor) -> tuple[Tensor, ...]:
-        """The page's values cell by cell, as views."""
+        """The chunk's values by cell, as views."""
         return torch.split_with_sizes(values, self.sizes)
 
     def sum(self, values: Tensor) -> np.ndarray:
-        """``(M,)`` sums of the page's values per cell.
+        """``(M,)`` sums of the chunk's values per cell.
 
-        Blocks that lie within one cell are summed as they are, the rest value by value.
+        Blocks within one cell are summed as blocks, the remaining values one by one.
         """
         whole, bounds, edge, owner = self._plan
         total = np.zeros(self.count)
@@ -57,7 +57,7 @@ class Chunk:
 
     @cached_property
     def _plan(self) -> tuple[np.ndarray, np.ndarray, Tensor, np.ndarray]:
-        """Cells that hold whole blocks, where those lie, the other places and whose they are."""
+        """Cells with whole blocks, the bounds of these, other positions, and the cell of each."""
         whole, bounds, edge, owner = [], [], [], []
         for m, begin, end in self.cells:
             first, last = -(-begin // BLOCK), end // BLOCK
@@ -75,7 +75,7 @@ class Chunk:
 
 
 def sum_segments(values: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """``(…, M)`` sums of values ``(…, P)`` whose m-th segment begins at ``start (M + 1,)``.
+    """``(…, M)`` sums of ``values (…, P)``; segment m is ``start[m]:start[m + 1]``.
 
     >>> sum_segments(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2, 3]))
     array([3., 0., 4.])
@@ -87,8 +87,8 @@ def sum_segments(values: np.ndarray, start: np.ndarray) -> np.ndarray:
     return total
 
 
-def split_chunks(start: np.ndarray, size: int = PAGE) -> list[Chunk]:
-    """The pages of at most ``size`` pairs of cells that begin at ``start (M + 1,)``."""
+def split_chunks(start: np.ndarray, size: int = CHUNK_SIZE) -> list[Chunk]:
+    """Chunks of at most ``size`` pairs; cell m is ``start[m]:start[m + 1]``."""
     end = int(start[-1])
     found = []
     for low in range(0, end, size):

@@ -1,11 +1,11 @@
-"""Words of messages: numbers with their nouns, and ids that are near."""
+"""Parts of messages: counts with their nouns, places in tables, similar ids."""
 
 from collections.abc import Iterable
 from itertools import islice
 
 from linkparity.support.registry import nearest
 
-#: Ids that are looked through for one that is near.
+#: Maximum number of ids that are searched for a similar one.
 LOOKED_AT = 10_000
 
 
@@ -30,7 +30,7 @@ def place(table: str, row: int | None = None, column: str | None = None) -> str:
 
 
 def nearest_id(wanted: object, ids: Iterable[object]) -> str:
-    """As :func:`nearest`, for ids of any kind and number.
+    """As :func:`nearest`, for any number of ids of any type.
 
     >>> nearest_id("01007x", ["01000", "01007"])
     "; did you mean '01007'?"
