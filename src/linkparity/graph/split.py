@@ -97,22 +97,17 @@ def _spanning_forest(links: Tensor, order: Tensor, num_nodes: int) -> Tensor:
 
     Depth first, as in the split of the paper's authors: such trees are long and use few links of
     hubs. Other trees keep these out of the test set, and with them the pairs that are easy to rank.
-    Nodes are ordered by their first link in ``order``. An extra node joins the components, so that
-    one search reaches all nodes; its result is unique for a given order.
+    Nodes are ordered by their first link in ``order``. An extra node leads to all others, so that
+    one search reaches every component; its result is unique for a given order.
     """
     from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components, depth_first_order
+    from scipy.sparse.csgraph import depth_first_order
 
-    rank = _rank_by_first_link(links[order], num_nodes)
-    ends = rank[links.numpy()]
-    joined = csr_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), (num_nodes,) * 2)
-    _, component = connected_components(joined, directed=False)
-    _, roots = np.unique(component, return_index=True)
-    extra = np.stack([np.full(len(roots), num_nodes), roots], axis=1)
-    every = np.concatenate([ends, extra])
-    both = np.concatenate([every, every[:, ::-1]])
+    ends = _rank_by_first_link(links[order], num_nodes)[links.numpy()]
+    extra = np.stack([np.full(num_nodes, num_nodes), np.arange(num_nodes)], axis=1)
+    every = np.concatenate([ends, ends[:, ::-1], extra])
     shape = (num_nodes + 1, num_nodes + 1)
-    graph = csr_matrix((np.ones(len(both)), (both[:, 0], both[:, 1])), shape)
+    graph = csr_matrix((np.ones(len(every)), (every[:, 0], every[:, 1])), shape)
     graph.sort_indices()
     _, parent = depth_first_order(graph, num_nodes, directed=True)
     kept = (parent[ends[:, 0]] == ends[:, 1]) | (parent[ends[:, 1]] == ends[:, 0])
