@@ -5,11 +5,11 @@ from html import escape
 from math import isnan
 from typing import TYPE_CHECKING
 
+from linkparity.metrics.views import VIEW_TITLES
 from linkparity.report.page import EXPLAINED, LIMITS, PAGE, STYLE
 from linkparity.report.svg import heatmap, range_bar, share_bars, short
 from linkparity.support.files import write_text
 from linkparity.support.wording import counted
-from linkparity.tables.printing import VIEW_WORDS
 
 if TYPE_CHECKING:
     from linkparity.tables.audit_table import Audit
@@ -117,7 +117,7 @@ def _views(audit: "Audit") -> str:
             f'<td class="r dim">{_ends(found[name].interval)}</td>'
             for name in ("dp", "eo")
         )
-        rows += f"<tr><td>{VIEW_WORDS[view]}</td>{cells}</tr>"
+        rows += f"<tr><td>{VIEW_TITLES[view]}</td>{cells}</tr>"
     return (
         "<section><h2>The same gaps in three views</h2><table><thead><tr><th>largest gap between"
         '</th><th class="r">all pairs (dp)</th><th class="r">interval</th><th class="r">true links '
