@@ -63,6 +63,8 @@ class Row:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Row) and self.to_dict() == other.to_dict()
 
+    __hash__ = None  # type: ignore[assignment]
+
     @classmethod
     def of(cls, run: "Run") -> "Row":
         """The row of a finished run."""
@@ -108,11 +110,9 @@ class Row:
             if key not in known and key not in MEASURES:
                 hint = nearest(key, [*known, *MEASURES]).removeprefix("; ").removesuffix(";")
                 raise InputError(f"unknown key {key!r} in a row", hint, caller="Row.from_dict")
-        missing = [
-            key for key in ("dataset", "model", "criterion", "gamma", "seed") if key not in row
-        ]
-        if missing:
-            raise InputError(f"the row has no {missing[0]!r}", caller="Row.from_dict")
+        for key in ("dataset", "model", "criterion", "gamma", "seed"):
+            if key not in row:
+                raise InputError(f"the row has no {key!r}", caller="Row.from_dict")
         given = {key: value for key, value in row.items() if key in known}
         given["values"] = {key: or_nan(row[key]) for key in row if key in MEASURES}
         ends = row.get("intervals", {}).items()
@@ -131,9 +131,8 @@ class Row:
         try:
             row = json.loads(text)
         except json.JSONDecodeError as error:
-            raise InputError(
-                f"{text[:60]!r} is not JSON ({error})", caller="Row.from_json"
-            ) from None
+            problem = f"{text[:60]!r} is not JSON ({error})"
+            raise InputError(problem, caller="Row.from_json") from None
         if not isinstance(row, dict):
             raise InputError(f"{text[:60]!r} is not a JSON object", caller="Row.from_json")
         return cls.from_dict(row)
