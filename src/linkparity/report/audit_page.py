@@ -1,20 +1,35 @@
 """The audit as one HTML file: no script, no network, everything escaped."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from math import isnan
-from typing import TYPE_CHECKING
+from itertools import product
+from math import isnan, nan
+from typing import TYPE_CHECKING, NamedTuple
 
 from linkparity.metrics.measures import MEASURES
+from linkparity.metrics.results import CellScore
 from linkparity.metrics.views import VIEW_TITLES
-from linkparity.report.heatmap import Heatmap, heatmap, shortened
 from linkparity.support.files import write_text
 from linkparity.support.numbers import format_interval, format_number
+from linkparity.support.wording import counted
 
 if TYPE_CHECKING:
     from linkparity.tables.audit_table import Audit
 
+#: Ends of the colour scale of mean scores, light to dark.
+LIGHT, DARK = (239, 244, 250), (24, 62, 112)
+NO_PAIRS = CellScore((), 0, 0, nan, nan)
 #: Rows of the table of group pairs; the JSON output has all of them.
 MAX_CELLS = 400
+
+
+class Square(NamedTuple):
+    """One pair of groups in a heatmap: its tooltip, colour, text and the colour of the text."""
+
+    tip: str
+    fill: str = "url(#none)"
+    text: str = ""
+    ink: str = ""
 
 
 def write_html(
@@ -60,14 +75,46 @@ def audit_html(audit: "Audit", conditions: list[str], failed: list[str]) -> str:
     )
 
 
-def _heatmaps(audit: "Audit") -> list[Heatmap]:
-    """Mean scores over all pairs and over true links; none where a cell is a single group."""
-    cells = [cell for cell in audit.cells if len(cell.groups) == 2]
-    shown = {"mean": "Mean score over all pairs", "link_mean": "Mean score over true links"}
-    if not audit.links:
-        del shown["link_mean"]
-    return [
-        heatmap(list(audit.groups), cells, of, caption, audit.directed)
-        for of, caption in shown.items()
-        if cells
-    ]
+def _heatmaps(audit: "Audit") -> dict[str, list[Square]]:
+    """Squares by caption: over all pairs, over true links; none where a cell is one group."""
+    cells: dict[tuple[str, ...], CellScore] = {
+        cell.groups: cell for cell in audit.cells if len(cell.groups) == 2
+    }
+    if not cells:
+        return {}
+    if not audit.directed:
+        cells |= {groups[::-1]: cell for groups, cell in cells.items()}
+    ends = list(product(audit.groups, repeat=2))
+    found = [cells.get(pair, NO_PAIRS) for pair in ends]
+    means = [(cell.mean, counted(cell.pairs, "pair")) for cell in found]
+    maps = {"Mean score over all pairs": _squares(ends, means)}
+    if audit.links:
+        means = [(cell.link_mean, counted(cell.links or 0, "link")) for cell in found]
+        maps["Mean score over true links"] = _squares(ends, means)
+    return maps
+
+
+def _squares(ends: Sequence[tuple[str, ...]], means: Sequence[tuple[float, str]]) -> list[Square]:
+    known = [mean for mean, _ in means if not isnan(mean)]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    span = max(high - low, 0.02 * high) or 1.0  # at parity all squares have one shade
+    squares = []
+    for pair, (mean, count) in zip(ends, means, strict=True):
+        name = " – ".join(pair)
+        if isnan(mean):
+            squares.append(Square(f"{name}: no pairs"))
+            continue
+        part, text = (mean - low) / span, format_number(mean)
+        shade = (round(a + (b - a) * part) for a, b in zip(LIGHT, DARK, strict=True))
+        fill, ink = f"rgb({','.join(map(str, shade))})", "#fff" if part > 0.5 else "#14202e"
+        squares.append(Square(f"{name}: {text}, {count}", fill, text, ink))
+    return squares
+
+
+def shortened(name: str) -> str:
+    """A name of at most 18 characters: its start and its end.
+
+    >>> shortened("Department of Computer Science")
+    'Departme…r Science'
+    """
+    return name if len(name) <= 18 else f"{name[:8]}…{name[-9:]}"
