@@ -8,7 +8,7 @@ from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
 from linkparity.support.errors import InputError
 from linkparity.support.numbers import or_nan, or_none
-from linkparity.support.registry import nearest
+from linkparity.support.registry import did_you_mean
 
 if TYPE_CHECKING:
     from linkparity.experiments.train import Run
@@ -108,7 +108,7 @@ class Row:
         known = [each.name for each in fields(cls) if each.name != "values"]
         for key in row:
             if key not in known and key not in MEASURES:
-                hint = nearest(key, [*known, *MEASURES]).removeprefix("; ").removesuffix(";")
+                hint = did_you_mean(key, [*known, *MEASURES]).rstrip()
                 raise InputError(f"unknown key {key!r} in a row", hint, caller="Row.from_dict")
         for key in ("dataset", "model", "criterion", "gamma", "seed"):
             if key not in row:

@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from linkparity.criteria.group_pairs import check_groups
-from linkparity.metrics.checks import (
-    check_groups_length,
-    check_labels,
-    check_scores,
-    check_weight,
-    integer_array,
-)
+from linkparity.metrics.checks import check_scores, group_array, label_array, weight_array
 from linkparity.metrics.views import group_pairs, view_cells
 from linkparity.support.errors import InputError
 
@@ -92,11 +85,10 @@ class CellSums:
         Pairs without a group are left out. Once a batch of a group pair has no labels, its number
         of links and its mean over links are unknown.
         """
-        key, code = group_pairs(check_groups(integer_array(groups)).numpy())
-        _, h, _ = check_scores("CellSums.update", None, prob)
-        check_groups_length("CellSums.update", code, len(h))
-        w = check_weight("CellSums.update", weight, len(h))
-        y = check_labels("CellSums.update", labels, len(h))
+        caller = "CellSums.update"
+        _, h, _ = check_scores(caller, None, prob)
+        key, code = group_pairs(group_array(caller, groups, len(h)))
+        w, y = weight_array(caller, weight, len(h)), label_array(caller, labels, len(h))
         y = np.full_like(h, np.nan) if y is None else y
         in_cell = code >= 0
         code, h, w, y = code[in_cell], h[in_cell], w[in_cell], y[in_cell]

@@ -6,19 +6,18 @@ from functools import cached_property
 
 import numpy as np
 
-from linkparity.criteria.group_pairs import check_groups, number_group_pairs
+from linkparity.criteria.group_pairs import number_group_pairs
 from linkparity.metrics.cell_sums import CellMeans, CellSums, cell_means
 from linkparity.metrics.checks import (
-    check_groups_length,
-    check_labels,
     check_scores,
-    check_weight,
     float_array,
-    integer_array,
+    group_array,
+    label_array,
+    weight_array,
 )
 from linkparity.metrics.views import ViewCells, group_pairs, view_cells
 from linkparity.support.errors import InputError
-from linkparity.support.validation import check_unique
+from linkparity.support.validation import check_unique, integers
 
 NAN = float("nan")
 CALLER = "score_pairs"
@@ -102,13 +101,7 @@ class ScoredPairs:
     ) -> "ScoredPairs":
         """Check what is given, either ``logits`` or ``prob``, and keep it as float64 arrays."""
         x, h, rank = check_scores(CALLER, logits, prob)
-        if groups is None:
-            raise InputError(
-                "are missing", "give (P, 2) integers, −1 for none", argument="groups", caller=CALLER
-            )
-        group = integer_array(groups)
-        check_groups(group)
-        check_groups_length(CALLER, group, len(x))
+        group = group_array(CALLER, groups, len(x))
         if confidence is not None and not 0 < confidence < 1:
             raise InputError(
                 f"must be between 0 and 1, both excluded, got {confidence:g}",
@@ -118,9 +111,9 @@ class ScoredPairs:
         check_unique(names, "group_names", CALLER)
         points, side = _embedding(embedding, node_group)
         return cls(
-            x, h, rank, group.astype(np.int64),
-            check_labels(CALLER, labels, len(x)), check_weight(CALLER, weight, len(x)),
-            tuple(names), points, side, check_labels(CALLER, baseline, len(x), "baseline"),
+            x, h, rank, group,
+            label_array(CALLER, labels, len(x)), weight_array(CALLER, weight, len(x)),
+            tuple(names), points, side, label_array(CALLER, baseline, len(x), "baseline"),
             criterion, view, confidence, seed,
         )  # fmt: skip
 
@@ -163,7 +156,7 @@ def _embedding(
     embedding: object, node_group: object
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     points = None if embedding is None else float_array(embedding)
-    group = None if node_group is None else integer_array(node_group).astype(np.int64)
+    group = None if node_group is None else integers(node_group, "node_group", CALLER).numpy()
     if points is None or group is None:
         return points, group
     if points.ndim != 2 or len(points) != len(group):
