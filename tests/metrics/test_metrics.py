@@ -522,7 +522,7 @@ def test_kl_without_a_projection_is_nan_with_a_reason(projection, change, reason
             "weight must be finite .* got inf at position 3",
         ),
         ({"confidence": 1.0}, "confidence must be between 0 and 1, both excluded, got 1"),
-        ({"names": ("a", "b", "a")}, "group_names: 'a' stands more than once"),
+        ({"names": ("a", "b", "a")}, "group_names must be unique, got 'a' more than once"),
         ({"baseline": [0, 1, 3, 1]}, "baseline must be 0 or 1, got 3 at position 2"),
         ({"view": "subgroups"}, "unknown view 'subgroups'; did you mean 'subgroup'"),
         ({"embedding": np.ones((3, 2)), "node_group": [0, 1]}, r"shape \(2, dim\).*got \(3, 2\)"),
