@@ -214,6 +214,16 @@ def test_group_names_that_look_like_markup_print_as_they_are():
     assert "[/b] – [/b]" in str(scores)
 
 
+def test_scores_are_html_in_a_notebook_with_every_name_escaped():
+    names = ("<script>alert(1)</script>", "a & b", "c")
+    problem = {"groups": [[0, 1], [1, 2], [0, 0], [2, 2]], "group_names": names}
+    html = score_pairs([0.0, 1.0, 2.0, 3.0], **problem)._repr_html_()
+    assert "<script" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; – a &amp; b" in html
+    assert "<td>0.8808</td>" in html
+    assert INDEPENDENCE in html
+
+
 def test_frame_has_a_row_per_measure(split, logits):
     table = evaluate(Model(logits), split).to_frame()
     assert list(table.index) == list(METRICS)
@@ -231,10 +241,11 @@ def test_frame_without_fairlearn_has_its_shape(split, logits, view, monkeypatch)
         frame, "find_spec", lambda name: None if name == "fairlearn" else found(name)
     )
     scores = evaluate(Model(logits), split, view=view)
-    assert isinstance(scores.frame, frame.CellFrame)
+    assert list(scores.frame.by_group.columns) == ["pairs", "mean", "links", "link_mean"]
+    assert scores.frame.overall["pairs"] == scores.frame.by_group["pairs"].sum()
     assert scores.frame.difference()["mean"] == pytest.approx(scores.dp)
     assert scores.frame.difference()["link_mean"] == pytest.approx(scores.eo)
-    with pytest.raises(ValueError, match="'between_groups' or 'to_overall', got 'ratio'"):
+    with pytest.raises(ValueError, match="unknown method 'ratio'; known: between_gr"):
         scores.frame.difference("ratio")
 
 
@@ -277,7 +288,7 @@ def test_cells_whose_names_read_alike_stay_apart_in_frames_and_print(real, monke
 def test_frame_without_any_cell_says_so(real, monkeypatch):
     if not real:
         monkeypatch.setattr(frame, "find_spec", lambda name: None if name == "fairlearn" else name)
-    with pytest.raises(ValueError, match="no pair lies in a cell of the view 'mixed'"):
+    with pytest.raises(ValueError, match="no pair is in a cell of the view 'mixed'"):
         _ = score_pairs([0.0, 1.0], [[0, -1], [1, -1]], view="mixed").frame
 
 

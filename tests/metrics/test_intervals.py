@@ -151,7 +151,7 @@ def naive_means(prob, weight, code, rng, resamples):
 
 @pytest.mark.parametrize("exact", [25_000, 0])
 def test_resampled_means_spread_like_those_of_a_naive_bootstrap(exact, monkeypatch):
-    monkeypatch.setattr(bootstrap, "EXACT", exact)
+    monkeypatch.setattr(bootstrap, "MAX_EXACT", exact)
     rng = np.random.default_rng(4)
     prob, weight = rng.beta(1, 3, size=450), rng.choice([1.0, 5.0], size=450)
     code = np.repeat([0, 1, 2], [250, 120, 80])
@@ -168,7 +168,7 @@ def test_resampled_means_spread_like_those_of_a_naive_bootstrap(exact, monkeypat
 
 @pytest.mark.parametrize("exact", [25_000, 0])
 def test_resampled_sums_vary_together_as_exponential_weights_make_them(exact, monkeypatch):
-    monkeypatch.setattr(bootstrap, "EXACT", exact)
+    monkeypatch.setattr(bootstrap, "MAX_EXACT", exact)
     rng = np.random.default_rng(14)
     prob = rng.beta(1, 3, size=900)
     weight = np.where(prob > 0.3, 5.0, 1.0)
@@ -353,7 +353,7 @@ def test_many_cells_are_held_at_once_by_a_little_wider_an_interval(monkeypatch):
     mean = np.linspace(0.3, 0.4, 200)
     draws = mean + rng.uniform(0.005, 0.02, size=200) * rng.normal(size=(1000, 200))
     exact = gap_interval(mean, draws, 0.95)
-    monkeypatch.setattr(bootstrap, "PAIRWISE", 100)
+    monkeypatch.setattr(bootstrap, "MAX_PAIRWISE", 100)
     wider = gap_interval(mean, draws, 0.95)
     assert wider[0] <= exact[0] <= 0.1 <= exact[1] <= wider[1]
     assert wider[1] - wider[0] < 1.4 * (exact[1] - exact[0])

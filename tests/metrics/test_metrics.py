@@ -151,6 +151,30 @@ def test_only_dp_feels_the_weights(problem):
     )
 
 
+@EXAMPLES
+@given(problem=problems(), data=st.data())
+def test_a_pair_of_weight_0_counts_in_unweighted_measures_alone(problem, data):
+    size = len(problem["logits"])
+    kept = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
+    zeroed = {**problem, "weight": np.where(kept, problem["weight"], 0.0)}
+    without = {key: value[kept] for key, value in problem.items()}
+    for name in ("dp", "kl"):
+        expected, found = measure(name, without), measure(name, zeroed)
+        assert found.value == pytest.approx(expected.value, nan_ok=True, abs=1e-9)
+        assert found.count == expected.count
+        assert bool(found.reason) == bool(expected.reason)
+    for name in ("auc", "ap", "eo", "rdp"):
+        found, expected = measure(name, zeroed), measure(name, problem)
+        assert found.value == pytest.approx(expected.value, nan_ok=True)
+        assert found.count == expected.count
+    in_kept = {tuple(sorted(pair)) for pair in without["groups"].tolist()}
+    scored = ScoredPairs.of(**zeroed)
+    for pair, mean in zip(scored.key.tolist(), scored.means.mean, strict=True):
+        assert math.isnan(mean) == (tuple(sorted(pair)) not in in_kept)
+    interval = measure("dp", zeroed, confidence=0.9).interval
+    assert interval == pytest.approx(measure("dp", without, confidence=0.9).interval, nan_ok=True)
+
+
 def test_squeezed_predictions_shrink_dp_and_leave_rdp_alone():
     groups = np.array([[0, 0], [0, 1], [1, 2], [2, 2], [0, 0], [0, 2]])
     logits = np.array([2.0, -1.0, 0.0, 0.5, 1.0, -2.0])
@@ -234,7 +258,7 @@ def test_links_stay_unknown_once_a_batch_came_without_labels():
 
 
 def test_streaming_refuses_what_would_vanish_in_a_sum():
-    with pytest.raises(ValueError, match=r"CellSums.update: prob has 1 nan of 2, .* row 1"):
+    with pytest.raises(ValueError, match=r"CellSums.update: prob has 1 nan of 2, .* position 1"):
         CellSums().update([0.1, math.nan], [[0, 0], [1, 1]])
     with pytest.raises(ValueError, match=r"\(P,\) and \(P, 2\) cannot be added"):
         CellSums().update([0.1], [[0, 1]]).update([0.1], [2])
@@ -463,7 +487,7 @@ def test_kl_divides_by_the_weight_of_the_constrained_pairs(projection):
         ({"criterion": "churn"}, "baseline's decisions"),
         (
             {"criterion": Custom([0, 1, 1], [[1.0, -1.0]], [0.0])},
-            "about 3 pairs, and these are 4",
+            "about 3 pairs, but there are 4",
         ),
         ({"labels": None, "criterion": "eo"}, "eo needs labels"),
         ({"logits": [0.0, 1.0, np.inf, 3.0]}, "1 probabilities are exactly 0 or 1"),
@@ -484,19 +508,22 @@ def test_kl_without_a_projection_is_nan_with_a_reason(projection, change, reason
     [
         ({"prob": [0.1] * 4}, "give either logits or prob, got both"),
         ({"logits": None}, "give either logits or prob, got neither"),
-        ({"logits": [0.0, np.nan, 1.0, 1.0]}, "logits has 1 nan of 4, the first at row 1"),
-        ({"logits": None, "prob": [0.1, 0.2, 1.5, 0]}, r"in \[0, 1\], got 1.5 at row 2"),
+        ({"logits": [0.0, np.nan, 1.0, 1.0]}, "logits has 1 nan of 4, the first at position 1"),
+        ({"logits": None, "prob": [0.1, 0.2, 1.5, 0]}, r"in \[0, 1\], got 1.5 at position 2"),
         ({"logits": [[0.0]] * 4}, r"logits must have the shape \(P,\), got \(4, 1\)"),
         ({"groups": None}, "groups are missing"),
         ({"groups": [[0, 1]]}, "groups must have one row per score, 4"),
         ({"groups": [[0.5, 1]] * 4}, "groups must be integers"),
-        ({"labels": [0, 1, 2, 1]}, "labels must be 0 or 1, got 2 at row 2"),
-        ({"labels": [0, 1]}, "labels must have one row per score, 4"),
-        ({"weight": [1, 1, -1, 1]}, "weight must be positive and finite, got -1 at row 2"),
-        ({"weight": [1, 1, 1, np.inf]}, "weight must be positive and finite, got inf at row 3"),
-        ({"confidence": 1.0}, "confidence must lie strictly between 0 and 1, got 1"),
+        ({"labels": [0, 1, 2, 1]}, "labels must be 0 or 1, got 2 at position 2"),
+        ({"labels": [0, 1]}, r"labels must have the shape \(4,\), got \(2,\)"),
+        ({"weight": [1, 1, -1, 1]}, "weight must be finite and not negative, got -1 at position 2"),
+        (
+            {"weight": [1, 1, 1, np.inf]},
+            "weight must be finite .* got inf at position 3",
+        ),
+        ({"confidence": 1.0}, "confidence must be between 0 and 1, both excluded, got 1"),
         ({"names": ("a", "b", "a")}, "group_names must be unique, got 'a' more than once"),
-        ({"baseline": [0, 1, 3, 1]}, "baseline must be 0 or 1, got 3 at row 2"),
+        ({"baseline": [0, 1, 3, 1]}, "baseline must be 0 or 1, got 3 at position 2"),
         ({"view": "subgroups"}, "unknown view 'subgroups'; did you mean 'subgroup'"),
         ({"embedding": np.ones((3, 2)), "node_group": [0, 1]}, r"shape \(2, dim\).*got \(3, 2\)"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from table_cases import make_scores, write
 
 import linkparity as lp
-from linkparity.report.audit_page import report_html
+from linkparity.report.audit_page import audit_html
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
@@ -33,7 +33,7 @@ EVIL = "<script>alert(1)</script>\"'&"
 def page():
     scores, people, _ = make_scores()
     people["kind"] = people.kind.replace("red", EVIL)
-    return report_html(lp.audit(scores, "kind", people), [f"dp>{EVIL}"], [f"dp is {EVIL}"])
+    return audit_html(lp.audit(scores, "kind", people), [f"dp>{EVIL}"], [f"dp is {EVIL}"])
 
 
 class Tags(HTMLParser):
@@ -84,11 +84,11 @@ def test_the_heatmap_has_every_pair_of_groups(page):
 def test_numbers_of_the_page_are_those_of_the_audit():
     scores, people, _ = make_scores()
     audit = lp.audit(scores, "kind", people)
-    page = report_html(audit, [], [])
+    page = audit_html(audit, [], [])
     for name in ("dp", "eo", "rdp", "auc", "kl"):
-        assert f"{audit.values[name]:.3f}" in page
+        assert f"{audit.values[name]:.4f}" in page
     for cell in audit.cells:
-        assert f"{cell.mean:.3f}" in page
+        assert f"{cell.mean:.4f}" in page
         assert " – ".join(cell.groups) in page
     assert "not fair" not in page
     assert re.search(r"is parity on that measure", page)
@@ -98,7 +98,7 @@ def test_pairs_without_scores_are_hatched_and_many_groups_fit():
     scores, people, _ = make_scores(40)
     people["kind"] = [f"group {k % 20}" for k in range(40)]
     few = scores[(np.arange(len(scores)) % 3) > 0]
-    page = report_html(lp.audit(few, "kind", people), [], [])
+    page = audit_html(lp.audit(few, "kind", people), [], [])
     parse(page)
     assert "few pairs" in page
     assert "no pairs" in page

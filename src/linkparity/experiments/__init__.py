@@ -2,12 +2,13 @@
 
 from linkparity.experiments.graph_files import GraphFiles, read_graph
 from linkparity.experiments.predict import PairsFile, predict_pairs, predict_top
-from linkparity.experiments.train import MEASURES, Run, train_run
+from linkparity.experiments.rows import Row
+from linkparity.experiments.train import Run, train_run
 
 __all__ = [
-    "MEASURES",
     "GraphFiles",
     "PairsFile",
+    "Row",
     "Run",
     "predict_pairs",
     "predict_top",

@@ -6,9 +6,10 @@ from time import perf_counter
 from typing import Any
 
 from linkparity.datasets import load
-from linkparity.experiments import MEASURES, Run, train_run
+from linkparity.experiments import Row, Run, train_run
 from linkparity.experiments.paper import Published, published
 from linkparity.graph.graph import Graph
+from linkparity.metrics.measures import MEASURES
 from linkparity.prediction import LinkPredictor
 
 DATASET = "polblogs"
@@ -28,15 +29,15 @@ class Demo:
     def to_dict(self) -> dict[str, Any]:
         """One object for ``--json``."""
         rows = [
-            run.to_dict() | {"paper": {n: p.mean for n, p in beside(run).items()}}
-            for run in self.runs
+            row.to_dict() | {"paper": {n: p.mean for n, p in beside(row).items()}}
+            for row in map(Row.of, self.runs)
         ]
         return {"dataset": DATASET, "seconds": round(self.seconds, 2), "rows": rows}
 
 
-def beside(run: Run) -> dict[str, Published]:
+def beside(row: Row) -> dict[str, Published]:
     """The paper's figures for the same data set, model and criterion, by measure."""
-    where = (str(run.dataset), str(run.predictor.model), run.criterion)
+    where = (str(row.dataset), row.model, row.criterion)
     return {name: published()[*where, name] for name in MEASURES if (*where, name) in published()}
 
 

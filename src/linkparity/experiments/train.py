@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from linkparity.experiments.rows import Row
 from linkparity.graph.graph import Graph
 from linkparity.graph.split import split_links
 from linkparity.metrics.evaluation import Scores, evaluate
 from linkparity.prediction import LinkPredictor, TrainingWarning
 from linkparity.prediction.saving import check_place
 from linkparity.training import Epoch
-
-MEASURES = ("auc", "dp", "eo", "rdp", "rb", "kl")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,21 +35,8 @@ class Run:
         return str(self.predictor.criterion or "none")
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON object: what was run, the measures as plain numbers, intervals apart."""
-        scores = self.scores.to_dict()
-        plain = self.predictor.criterion is None
-        return {
-            "dataset": self.dataset,
-            "model": str(self.predictor.model),
-            "criterion": self.criterion,
-            "gamma": 0 if plain else self.predictor.gamma,
-            "seed": self.predictor.seed,
-            **{name: scores[name] for name in MEASURES},
-            "ap": scores["ap"],
-            "fit_seconds": self.predictor.fit_seconds_,
-            "epochs": len(self.predictor.history_),
-            **{k: scores[k] for k in ("pairs", "links", "intervals", "cells", "reasons", "notes")},
-        }
+        """The run's :class:`Row` as one JSON object."""
+        return Row.of(self).to_dict()
 
 
 def train_run(

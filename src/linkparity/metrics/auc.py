@@ -1,4 +1,4 @@
-"""How well scores order links before non-links: ``auc`` and ``ap``."""
+"""How well scores rank links above non-links: ``auc`` and ``ap``."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ def auc(scored: ScoredPairs) -> Estimate:
 
     .. math:: P(x^+ > x^-) + \tfrac12 P(x^+ = x^-)
 
-    0.5 is what any order without knowledge reaches, 1 the best. Unweighted, over every pair with
-    a group or without; the interval is DeLong's. ``nan`` unless there are links and non-links.
+    0.5 is chance, 1 the best. Unweighted, over all pairs, with or without groups; the interval is
+    DeLong's. ``nan`` unless there are links and non-links.
     """
     count = len(scored.rank)
     unknown = (NAN, NAN) if scored.confidence is not None else None
@@ -23,13 +23,10 @@ def auc(scored: ScoredPairs) -> Estimate:
     if scored.confidence is None:
         return Estimate(value, count)
     if not variance > 0:
-        why = (
-            "DeLong's variance needs two links and two non-links"
-            if np.isnan(variance)
-            else "the scores separate (or tie) so cleanly that DeLong's variance is 0, "
-            "which says nothing about certainty"
-        )
-        return Estimate(value, count, interval=unknown, reason=why)
+        reason = "DeLong's variance needs two links and two non-links"
+        if variance == 0:
+            reason = "the scores separate or tie all pairs, so that DeLong's variance is 0"
+        return Estimate(value, count, interval=unknown, reason=reason)
     interval = largest_interval(np.array([value]), np.array([variance]), scored.confidence)
     return Estimate(value, count, interval=interval)
 
@@ -39,9 +36,8 @@ def ap(scored: ScoredPairs) -> Estimate:
 
     .. math:: \sum_t (R_t - R_{t-1}) P_t
 
-    over the distinct scores t from the highest down. The share of links is what any order without
-    knowledge reaches, 1 the best. Unweighted. ``nan`` unless there are links and non-links: without
-    non-links it is 1 for every model.
+    over the distinct scores t from the highest down. The fraction of links is chance, 1 the best.
+    Unweighted. ``nan`` unless there are links and non-links: without non-links it is always 1.
     """
     count = len(scored.rank)
     reason = _one_sided(scored)
@@ -54,7 +50,7 @@ def ap(scored: ScoredPairs) -> Estimate:
 
 
 def _one_sided(scored: ScoredPairs) -> str:
-    """Why links cannot be told from non-links, or nothing."""
+    """Why there is no ranking of links above non-links, or nothing."""
     if scored.label is None:
         return "no labels were given"
     links = int(scored.label.sum())

@@ -1,4 +1,4 @@
-"""Sums per group pair: updated in batches, merged across processes, read as means and gaps."""
+"""Sums per group pair, added up over batches and processes; means and gaps from them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from linkparity.criteria.group_pairs import check_groups
-from linkparity.metrics.arrays import check_labels, check_length, check_scores, check_weight, plain
+from linkparity.metrics.checks import check_scores, group_array, label_array, weight_array
 from linkparity.metrics.views import group_pairs, view_cells
+from linkparity.support.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -20,7 +20,7 @@ def gap(means: np.ndarray) -> float:
     .. math:: \max_{c,c'} |\bar h_c - \bar h_{c'}|
 
     0 is parity on this measure, 1 the worst. A cell without a mean (``nan``) is left out; with
-    fewer than two cells left there is no gap to speak of, and the answer is ``nan``.
+    fewer than two cells left the gap is ``nan``.
 
     >>> gap(np.array([0.25, np.nan, 0.75, 0.5]))
     0.5
@@ -65,8 +65,8 @@ class CellMeans:
 class CellSums:
     r"""The sums :math:`\sum 1, \sum y, \sum w, \sum w h, \sum y h` per unordered group pair.
 
-    Addition is all they need, so batches and processes can be put together in any order; groups
-    are told apart by number, so a batch may lack some of them.
+    Batches and processes may be added in any order. Groups are identified by number, so a batch
+    may lack some of them.
 
     >>> sums = CellSums().update([0.2, 0.4], [[0, 0], [1, 0]])
     >>> other = CellSums().update([0.9], [[2, 1]])
@@ -82,14 +82,13 @@ class CellSums:
     ) -> Self:
         """Add pairs: ``prob (P,)``, ``groups (P, 2)`` or ``(P,)``, 0/1 ``labels``, ``weight``.
 
-        Pairs without a group are left out. Without labels the number of links is unknown from
-        here on, and so is every mean over links.
+        Pairs without a group are left out. Once a batch of a group pair has no labels, its number
+        of links and its mean over links are unknown.
         """
-        key, code = group_pairs(check_groups(np.array(plain(groups))).numpy())
-        _, h, _ = check_scores("CellSums.update", None, prob)
-        check_length("CellSums.update", "groups", code, len(h))
-        w = check_weight("CellSums.update", weight, len(h))
-        y = check_labels("CellSums.update", labels, len(h))
+        caller = "CellSums.update"
+        _, h, _ = check_scores(caller, None, prob)
+        key, code = group_pairs(group_array(caller, groups, len(h)))
+        w, y = weight_array(caller, weight, len(h)), label_array(caller, labels, len(h))
         y = np.full_like(h, np.nan) if y is None else y
         in_cell = code >= 0
         code, h, w, y = code[in_cell], h[in_cell], w[in_cell], y[in_cell]
@@ -100,7 +99,7 @@ class CellSums:
         return self
 
     def merge(self, other: "CellSums") -> Self:
-        """Add the sums of ``other``, which stays as it is."""
+        """Add the sums of ``other``, which is not changed."""
         for key, row in list(other._rows.items()):
             self._add(key, row)
         return self
@@ -119,10 +118,10 @@ class CellSums:
 
     def _add(self, key: tuple[int, ...], row: np.ndarray) -> None:
         if self._rows and len(key) != len(next(iter(self._rows))):
-            raise ValueError(
-                "CellSums: groups of the shape (P,) and (P, 2) cannot be added together; "
-                "give one group per instance throughout, or two per pair throughout"
-            )
+            raise InputError(
+                "groups of the shape (P,) and (P, 2) cannot be added together",
+                "always give one group per instance, or always two per pair", caller="CellSums",
+            )  # fmt: skip
         self._rows[key] = self._rows[key] + row if key in self._rows else row
 
 
@@ -139,7 +138,7 @@ def cell_means(
 
 
 def _gather(member: "csr_array", term: np.ndarray) -> np.ndarray:
-    """Sums per view cell; a ``nan`` stays within the cells it belongs to."""
+    """Sums per cell of the view; a ``nan`` affects its own cells only."""
     unknown = np.isnan(term)
     total: np.ndarray = member.T @ np.where(unknown, 0.0, term)
     return np.where(member.T @ unknown.astype(np.int64) > 0, np.nan, total)

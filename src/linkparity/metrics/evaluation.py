@@ -1,36 +1,37 @@
-"""Score a model on held-out pairs: every measure, its interval, and what each rests on."""
+"""Score a model on held-out pairs: every measure, with its interval and its number of pairs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.metrics.frame import cell_frame
-from linkparity.metrics.measures import METRICS
-from linkparity.metrics.results import INDEPENDENCE, CellScore, Measured, about
-from linkparity.metrics.scored_pairs import Estimate, ScoredPairs
+from linkparity.metrics.measures import MEASURES
+from linkparity.metrics.results import INDEPENDENCE, Measured, by_measure, cell_scores
+from linkparity.metrics.scored_pairs import ScoredPairs
 
 if TYPE_CHECKING:
-    from rich.console import Group
-
     from linkparity.graph import Split
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Scores(Measured):
-    """Every measure as a float attribute (``scores.dp``), with what it rests on.
+    """Every measure as a float attribute (``scores.dp``), with the counts and reasons behind it.
+
+    ``print(scores)`` shows them as tables, and so does a notebook.
 
     Attributes:
-        view: Which cells ``dp``, ``eo`` and ``rdp`` compare.
         scored: The pairs that were measured.
     """
 
-    view: str
-    scored: ScoredPairs = field(repr=False)
+    scored: ScoredPairs
 
     @property
     def frame(self) -> Any:
-        """Cells as fairlearn's ``MetricFrame``, or a stand-in of the same shape without it."""
+        """Cells as fairlearn's ``MetricFrame``; without fairlearn its main attributes only.
+
+        Those are ``overall``, ``by_group`` and ``difference()``.
+        """
         return cell_frame(self.scored)
 
     def to_dict(self) -> dict[str, Any]:
@@ -40,7 +41,7 @@ class Scores(Measured):
     def to_frame(self) -> Any:
         """A pandas frame with one row per measure: value, low, high, count, unit, reason.
 
-        The sentences that belong beside the numbers stand in ``frame.attrs["notes"]``.
+        ``frame.attrs["notes"]`` has the sentences to read with the numbers.
         """
         import pandas as pd
 
@@ -56,25 +57,6 @@ class Scores(Measured):
         frame.attrs["notes"] = list(self.notes)
         return frame
 
-    def __rich__(self) -> "Group":
-        from linkparity.metrics.printing import scores_table
-
-        return scores_table(self)
-
-    def __str__(self) -> str:
-        from io import StringIO
-
-        from rich.console import Console
-
-        console = Console(file=StringIO(), width=100, color_system=None, legacy_windows=False)
-        with console.capture() as text:
-            console.print(self)
-        return "\n".join(line.rstrip() for line in text.get().splitlines())
-
-    def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value:.4g}" for name, value in self.values.items())
-        return f"Scores({values}, pairs={self.pairs}, view={self.view!r})"
-
 
 def evaluate(
     model: Any,
@@ -85,16 +67,18 @@ def evaluate(
 ) -> Scores:
     """Score ``model`` on the held-out pairs of ``split``.
 
-    The model is asked for the logits of a ``(P, 2)`` array of nodes, ``predict_logits(pairs)``, or
-    where it has no such method for their probabilities, ``predict_proba(pairs)``.
+    Args:
+        model: Has ``predict_logits(pairs)`` or ``predict_proba(pairs)``, which take a ``(P, 2)``
+            array of nodes; may have ``embedding_``, which ``rb`` needs.
+        split: ``dp`` and ``kl`` use ``split.test.weight``, the other measures are unweighted.
+        confidence: Confidence level of the intervals; None leaves them out.
+        view: Which cells ``dp``, ``eo`` and ``rdp`` compare: ``subgroup``, ``mixed``, ``group``.
+        seed: Random seed of the bootstrap and of ``rb``.
 
-    Only ``dp`` and ``kl`` use ``split.test.weight``; ``kl`` is measured for ``model.criterion``
-    where that is one of linkparity's, for ``dp`` otherwise; ``rb`` needs ``model.embedding_``.
-    ``view`` says which cells ``dp``, ``eo`` and ``rdp`` compare: ``subgroup``, ``mixed`` or
-    ``group``.
+    ``kl`` is measured for ``model.criterion`` where that is one of linkparity's, else for ``dp``.
     """
     graph, test = split.train, split.test
-    logits, prob = _ask(model, test.index.numpy())
+    logits, prob = _predict(model, test.index.numpy())
     criterion = getattr(model, "criterion", None)
     ours = isinstance(criterion, Criterion) or (
         isinstance(criterion, str) and criterion in CRITERIA
@@ -115,7 +99,7 @@ def evaluate(
     )
 
 
-def _ask(model: Any, pairs: Any) -> tuple[Any, Any]:
+def _predict(model: Any, pairs: Any) -> tuple[Any, Any]:
     """Logits or probabilities of ``pairs``, None for the other."""
     if hasattr(model, "predict_logits"):
         return model.predict_logits(pairs), None
@@ -143,22 +127,22 @@ def score_pairs(
     confidence: float | None = 0.95,
     seed: int = 0,
 ) -> Scores:
-    """Score anybody's predictions: ``logits (P,)`` or ``prob (P,)``, with ``groups (P, 2)``.
+    """Score the predictions of any model: ``logits (P,)`` or ``prob (P,)``, and ``groups (P, 2)``.
 
     Args:
         logits: ``(P,)``, unless ``prob`` is given.
         groups: ``(P, 2)`` or ``(P,)`` integers, −1 for none.
         labels: ``(P,)`` 0 or 1; without them ``auc``, ``ap`` and ``eo`` are ``nan``.
-        weight: ``(P,)`` positive, for ``dp`` and ``kl`` alone.
+        weight: ``(P,)`` at least 0, for ``dp`` and ``kl``, where a pair of weight 0 does not count.
         prob: ``(P,)`` in [0, 1], in place of ``logits``.
         group_names: Names of the groups 0, 1, 2 …
         embedding: ``(num_nodes, dim)`` for ``rb``.
         node_group: ``(num_nodes,)`` for ``rb``.
-        baseline: ``(P,)`` 0 or 1, decisions that ``kl`` for ``churn`` is measured against.
-        criterion: The one ``kl`` is measured for; a ``Custom`` must be about these very pairs.
+        baseline: ``(P,)`` 0 or 1, baseline decisions for ``kl`` of ``churn``.
+        criterion: The criterion of ``kl``; the cells of a ``Custom`` are those of these pairs.
         view: ``subgroup``, ``mixed`` or ``group``.
-        confidence: Of the intervals; None leaves them out.
-        seed: For the bootstrap and for ``rb``.
+        confidence: Confidence level of the intervals; None leaves them out.
+        seed: Random seed of the bootstrap and of ``rb``.
 
     >>> score_pairs(prob=[0.0, 0.9, 0.5], groups=[[0, 0], [1, 0], [2, 1]], confidence=None).dp
     0.9
@@ -168,33 +152,16 @@ def score_pairs(
         node_group=node_group, baseline=baseline, criterion=criterion, view=view,
         confidence=confidence, seed=seed,
     )  # fmt: skip
-    return _collect(scored, {name: metric(scored) for name, metric in METRICS.items()})
-
-
-def _collect(scored: ScoredPairs, found: dict[str, Estimate]) -> Scores:
+    found = {name: measure.function(scored) for name, measure in MEASURES.items()}
     notes = [f"{name}: {e.note}." for name, e in found.items() if e.note]
-    intervals = {name: e.interval for name, e in found.items() if e.interval is not None}
     return Scores(
-        values={name: e.value for name, e in found.items()},
-        intervals=intervals,
-        counts={name: (e.count, e.unit) for name, e in found.items()},
+        **by_measure(found),
         pairs=len(scored.prob),
         links=None if scored.label is None else int(scored.label.sum()),
-        cells=_cells(scored),
-        reasons={about(name, e): e.reason for name, e in found.items() if e.reason},
-        notes=(*([INDEPENDENCE] if intervals else []), *notes),
-        view=scored.view,
-        confidence=scored.confidence,
-        criterion=getattr(scored.criterion, "name", str(scored.criterion)),
+        cells=cell_scores(scored.means, scored.label is not None),
+        notes=(*([INDEPENDENCE] if confidence is not None else []), *notes),
+        view=view,
+        confidence=confidence,
+        criterion=getattr(criterion, "name", str(criterion)),
         scored=scored,
-    )
-
-
-def _cells(scored: ScoredPairs) -> tuple[CellScore, ...]:
-    means = scored.means
-    columns = (means.pairs, means.links, means.mean, means.link_mean)
-    rows = zip(means.groups, *(column.tolist() for column in columns), strict=True)
-    return tuple(
-        CellScore(groups, pairs, None if scored.label is None else int(links), mean, link_mean)
-        for groups, pairs, links, mean, link_mean in rows
     )

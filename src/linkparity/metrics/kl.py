@@ -14,19 +14,19 @@ def kl(scored: ScoredPairs) -> Estimate:
 
     .. math:: \frac{1}{W} \sum_k w_k \, \mathrm{KL}(h_{F,k} \,\|\, h_k)
 
-    with h_F the I-projection for the scored criterion, its target the model's own mean. 0 is parity
-    on that criterion; there is no upper end. Weighted. ``nan`` where there is no projection, or
-    fewer than two cells to be at parity with each other.
+    with h_F the I-projection for the scored criterion and the target ``"model"``. 0 is parity on
+    that criterion; there is no upper bound. Weighted. ``nan`` where there is no projection, or
+    fewer than two cells with weight.
     """
     criterion = scored.criterion
     chosen = criterion if isinstance(criterion, Criterion) else CRITERIA[str(criterion)]
     if isinstance(chosen, Custom) and len(chosen.cells) != len(scored.logits):
         return _none(
-            f"the custom criterion is about {len(chosen.cells)} pairs, and these are "
+            f"the custom criterion is about {len(chosen.cells)} pairs, but there are "
             f"{len(scored.logits)}"
         )
     if chosen.name == "churn" and scored.baseline is None:
-        return _none("churn is measured against a baseline's decisions, and none were given")
+        return _none("churn needs a baseline's decisions, and none were given")
     if chosen.name != "churn" and chosen.needs_labels and scored.label is None:
         return _none(f"{chosen.name} needs labels, and none were given")
     if np.isinf(scored.logits).any():
@@ -35,12 +35,12 @@ def kl(scored: ScoredPairs) -> Estimate:
     groups = _groups(scored, chosen)
     size = int(groups.max(initial=-1)) + 1
     if groups.ndim == 2 and size > LARGEST:
-        return _none(f"{size:,} groups are more than are projected at once, {LARGEST:,}")
+        return _none(f"there are {size:,} groups, more than the {LARGEST:,} of a projection")
     return _project(scored, chosen, groups)
 
 
 def _groups(scored: ScoredPairs, criterion: Criterion) -> np.ndarray:
-    """Groups, numbered anew, that give the criterion the same cells: only those that occur."""
+    """The groups that occur, numbered 0, 1, 2 …, which gives the criterion the same cells."""
     if criterion in CRITERIA.values() and not isinstance(criterion, WeakParity):
         return group_pairs(scored.groups)[1]
     distinct = np.unique(scored.groups[scored.groups >= 0])
@@ -64,13 +64,13 @@ def _project(scored: ScoredPairs, criterion: Criterion, groups: np.ndarray) -> E
         )
     except (ValueError, NotConverged) as error:
         return _none(str(error))
-    constrained = projection.cell >= 0
-    count = int(constrained.sum())
-    cells = len(np.unique(projection.cell[constrained].numpy()))
-    if cells < 2 and not isinstance(criterion, Custom):
+    counted = (projection.cell >= 0) & (weight > 0)
+    count = int(counted.sum())
+    cells = len(np.unique(projection.cell[counted].numpy()))
+    if cells < (1 if isinstance(criterion, Custom) else 2):
         reason = f"needs pairs in two cells of {criterion.name}, got {cells}"
         return Estimate(NAN, count, reason=reason)
-    return Estimate(float(projection.kl) / float(weight[constrained].sum()), count)
+    return Estimate(float(projection.kl) / float(weight[counted].sum()), count)
 
 
 def _none(reason: str) -> Estimate:

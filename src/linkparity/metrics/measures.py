@@ -1,6 +1,7 @@
-"""The table of measures: one line each."""
+"""The table of measures: everything that lists, explains or prints measures reads it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from linkparity.metrics.auc import ap, auc
 from linkparity.metrics.gaps import dp, eo
@@ -10,8 +11,100 @@ from linkparity.metrics.rdp import rdp
 from linkparity.metrics.scored_pairs import Estimate, ScoredPairs
 from linkparity.support.registry import Registry
 
-#: Every measure by its name: scored pairs in, an estimate out.
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure: how it is computed and how it is explained.
+
+    Attributes:
+        name: Key in results, JSON and ``--fail-if``.
+        title: A few words, for headings.
+        sentence: What it is and how to read it, for people who do not know it.
+        function: Scored pairs → estimate.
+        parity: Value at parity; None for a measure of quality.
+        worst: Worst value; None where there is no bound.
+        unit: What its count is a count of: ``pairs``, ``links`` or ``nodes``.
+        needs: What it needs beside scores and groups: ``labels``, ``embedding``.
+        in_tables: Whether an audit of a score table has it.
+        in_views: Whether an audit has it in every view.
+        in_runs: Whether tables of runs have a column for it; a run's row always has its value.
+        for_criterion: Whether its value is about one criterion.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    function: Callable[[ScoredPairs], Estimate]
+    parity: float | None
+    worst: float | None
+    unit: str = "pairs"
+    needs: tuple[str, ...] = ()
+    in_tables: bool = False
+    in_views: bool = False
+    in_runs: bool = True
+    for_criterion: bool = False
+
+    def label(self, criterion: str) -> str:
+        """Its name, with the criterion that it is measured for: ``kl (dp)``."""
+        return f"{self.name} ({criterion})" if self.for_criterion else self.name
+
+
+_ALL = (
+    Measure(
+        "auc",
+        "Ranking quality",
+        "How often a true link scores higher than another pair. 0.5 is chance, 1 is perfect.",
+        auc, parity=None, worst=0.0, needs=("labels",), in_tables=True,
+    ),
+    Measure(
+        "ap",
+        "Average precision",
+        "Mean precision at the ranks where true links appear. The fraction of links among all "
+        "pairs is chance, 1 is perfect.",
+        ap, parity=None, worst=0.0, needs=("labels",), in_runs=False,
+    ),
+    Measure(
+        "dp",
+        "Gap between group pairs",
+        "Largest difference between two group pairs' mean scores. 0 is parity on this measure.",
+        dp, parity=0.0, worst=1.0, in_tables=True, in_views=True,
+    ),
+    Measure(
+        "eo",
+        "Gap among true links",
+        "Largest difference between two group pairs' mean scores over true links alone. 0 is "
+        "parity on this measure.",
+        eo, parity=0.0, worst=1.0, unit="links", needs=("labels",), in_tables=True, in_views=True,
+    ),
+    Measure(
+        "rdp",
+        "Rank disparity",
+        "How often pairs of one group pair score higher than all others, for the group pair where "
+        "that is largest. 0.5 is parity of ranks, 1 is the worst.",
+        rdp, parity=0.5, worst=1.0, in_tables=True,
+    ),
+    Measure(
+        "rb",
+        "Group in the embedding",
+        "How well a linear classifier predicts a node's group from its embedding, as an AUC. "
+        "0.5 is chance, 1 is the worst.",
+        rb, parity=0.5, worst=1.0, unit="nodes", needs=("embedding",),
+    ),
+    Measure(
+        "kl",
+        "Distance to parity",
+        "KL-divergence to the nearest scores at parity, in nats per pair. 0 is parity; there is "
+        "no upper bound.",
+        kl, parity=0.0, worst=None, in_tables=True, for_criterion=True,
+    ),
+)  # fmt: skip
+
+#: Every measure by its name, in the order in which measures are shown.
+MEASURES: Registry[Measure] = Registry("measure", {each.name: each for each in _ALL})
+#: The same as functions: scored pairs in, an estimate out.
 METRICS: Registry[Callable[[ScoredPairs], Estimate]] = Registry(
-    "metric",
-    {"auc": auc, "ap": ap, "dp": dp, "eo": eo, "rdp": rdp, "rb": rb, "kl": kl},
+    "metric", {each.name: each.function for each in _ALL}
 )
+#: The measures of an audit of a score table, and those that it has in every view.
+TABLE_MEASURES = tuple(each.name for each in _ALL if each.in_tables)
+VIEW_MEASURES = tuple(each.name for each in _ALL if each.in_views)

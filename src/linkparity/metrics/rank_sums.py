@@ -1,22 +1,22 @@
-"""AUCs and their variances from scores that pass by in order, a batch at a time."""
+"""AUCs and their variances from sorted scores, one batch at a time."""
 
 import numpy as np
 
 
 class RankSums:
-    r"""For each of C classes, the AUC of telling it from all others, as :func:`delong` gives it.
+    r"""For each of C classes, the AUC of one against the rest and its variance.
 
     .. math:: A_c = \frac{1}{m n} \sum_{i \in c} B_i, \qquad
               B_i = \#\{j \notin c : x_j < x_i\} + \tfrac12 \#\{j \notin c : x_j = x_i\}
 
     The variance needs :math:`\sum_{i \in c} B_i^2` and, over the others, the sum of
-    :math:`(L_j + \tfrac12 E_j)^2` with L the members of c below j and E those beside it. Both are
-    sums over the members of c alone: passing a member with L before it adds
-    :math:`(L + 1)^2 - L^2` for every other above. So one pass over sorted scores does, in
-    memory of one batch.
+    :math:`(L_j + \tfrac12 E_j)^2` with L the members of c below j and E those tied with it. Both
+    are sums over the members of c alone: a member with L members below adds
+    :math:`(L + 1)^2 - L^2` for every other above. One pass over sorted scores computes them, with
+    the memory of one batch. The result is that of :func:`delong`.
 
     Args:
-        count: ``(C,)`` how many there are of each class.
+        count: ``(C,)`` size of each class.
 
     >>> ranks = RankSums(np.array([2, 2]))
     >>> ranks.add(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 1, 0, 1]))
@@ -33,23 +33,23 @@ class RankSums:
         self.second = np.zeros(size)
         self.others = np.zeros(size)
         self.value: float | None = None
-        self.waiting = np.zeros(size)
+        self.tied = np.zeros(size)
 
     def add(self, score: np.ndarray, member: np.ndarray) -> None:
-        """Scores in ascending order, none below those before, and the class of each."""
+        """Add scores in ascending order, not below earlier batches, with the class of each."""
         if not len(score):
             return
         size = len(self.count)
         head = int(np.searchsorted(score, self.value, "right")) if self.value is not None else 0
-        self.waiting += np.bincount(member[:head], minlength=size)
+        self.tied += np.bincount(member[:head], minlength=size)
         if head == len(score):
             return
         self._flush()
         tail = int(np.searchsorted(score, score[-1], "left"))
         tail = max(tail, head)
-        self._pass(score[head:tail], member[head:tail])
+        self._add_levels(score[head:tail], member[head:tail])
         self.value = float(score[-1])
-        self.waiting = np.bincount(member[tail:], minlength=size).astype(np.float64)
+        self.tied = np.bincount(member[tail:], minlength=size).astype(np.float64)
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         """``(C,)`` AUC and ``(C,)`` variance; ``nan`` where they are undefined."""
@@ -63,15 +63,15 @@ class RankSums:
         return area, np.where((m > 1) & (n > 1), variance, np.nan)
 
     def _flush(self) -> None:
-        """Pass the scores that tied with the last value."""
-        used = np.flatnonzero(self.waiting)
+        """Count the scores that tied with the last value."""
+        used = np.flatnonzero(self.tied)
         if len(used):
-            here = float(self.waiting.sum())
-            self._take(used, self.waiting[used], np.full(len(used), self.seen.sum()), here)
-        self.waiting = np.zeros(len(self.count))
+            here = float(self.tied.sum())
+            self._add_entries(used, self.tied[used], np.full(len(used), self.seen.sum()), here)
+        self.tied = np.zeros(len(self.count))
 
-    def _pass(self, score: np.ndarray, member: np.ndarray) -> None:
-        """Whole levels: entries of (class, level) with how many share them."""
+    def _add_levels(self, score: np.ndarray, member: np.ndarray) -> None:
+        """Count all ties of these scores: entries of (class, level) with their multiplicity."""
         if not len(score):
             return
         level = np.concatenate([[0], np.cumsum(score[1:] != score[:-1])])
@@ -82,24 +82,24 @@ class RankSums:
         member, level = member[order], level[order]
         new = (member[1:] != member[:-1]) | (level[1:] != level[:-1])
         start = np.concatenate([[0], np.flatnonzero(new) + 1])
-        share = np.diff(start, append=len(order)).astype(np.float64)
+        times = np.diff(start, append=len(order)).astype(np.float64)
         at = level[start]
-        self._take(member[start], share, below[at], sizes[at])
+        self._add_entries(member[start], times, below[at], sizes[at])
 
-    def _take(
-        self, member: np.ndarray, share: np.ndarray, below: np.ndarray, level: np.ndarray | float
+    def _add_entries(
+        self, member: np.ndarray, times: np.ndarray, below: np.ndarray, level: np.ndarray | float
     ) -> None:
-        """Add entries by class, ascending in each: how many, how many below and at their level."""
+        """Add entries sorted by class and level: multiplicity, pairs below, pairs at the level."""
         sizes = np.bincount(member)
         here = np.flatnonzero(sizes)
         start, length = (np.cumsum(sizes) - sizes)[here], sizes[here]
-        running = np.cumsum(share) - share
+        running = np.cumsum(times) - times
         own = running + np.repeat(self.seen[here] - running[start], length)
-        outside, beside = below - own, level - share
-        beats = outside + beside / 2
-        above = np.repeat((self.total - self.count)[here], length) - outside - beside
-        passed = above * (2 * own + share) + beside * (own + share / 4)
-        self.first[here] += np.add.reduceat(share * beats, start)
-        self.second[here] += np.add.reduceat(share * beats**2, start)
-        self.others[here] += np.add.reduceat(share * passed, start)
-        self.seen[here] += np.add.reduceat(share, start)
+        outside, tied = below - own, level - times
+        beats = outside + tied / 2
+        above = np.repeat((self.total - self.count)[here], length) - outside - tied
+        squares = above * (2 * own + times) + tied * (own + times / 4)
+        self.first[here] += np.add.reduceat(times * beats, start)
+        self.second[here] += np.add.reduceat(times * beats**2, start)
+        self.others[here] += np.add.reduceat(times * squares, start)
+        self.seen[here] += np.add.reduceat(times, start)

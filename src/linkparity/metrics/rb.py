@@ -1,4 +1,4 @@
-"""How well the embedding of a node tells its group: ``rb``."""
+"""How well the embedding of a node predicts its group: ``rb``."""
 
 import warnings
 from typing import Any
@@ -9,7 +9,8 @@ from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs
 
 HELD_OUT = 0.2
 FOLDS = 3
-SMALLEST = 5  # holding out a fifth of five nodes leaves one to test on, and three for three folds
+#: A fifth of five nodes is one test node; the other four are enough for three folds.
+MIN_GROUP = 5
 
 
 def rb(scored: ScoredPairs) -> Estimate:
@@ -17,22 +18,23 @@ def rb(scored: ScoredPairs) -> Estimate:
 
     .. math:: \mathrm{AUC}\big(\mathrm{softmax}(W z_v + b),\ s_v\big), \quad v \text{ held out}
 
-    0.5 says that no linear classifier found the group in the embedding, 1 that it is written there
-    in full. Standardised embeddings of the nodes with a group; a fifth of them held out, and
-    C = 100⁻² … 100² with L1 and L2 chosen by three folds on the rest (saga, 100 iterations), all
-    stratified by group; one-versus-rest and weighted by group size for more than two groups. Groups
-    of fewer than five nodes are left out and named. ``nan`` without embeddings or a second group.
+    0.5 is chance: no linear classifier found the group in the embedding; 1 is the worst. The
+    embeddings of the nodes with a group are standardised; a fifth of them is held out; C = 100⁻² …
+    100² and L1 or L2 are chosen by three folds on the rest (saga, 100 iterations); all is
+    stratified by group. For more than two groups it is one-versus-rest, weighted by group size.
+    Groups of fewer than five nodes are left out, with a note. ``nan`` without embeddings or a
+    second group.
     """
     if scored.embedding is None or not scored.embedding.shape[-1]:
         return Estimate(NAN, 0, "nodes", reason="the model has no embeddings")
     if scored.node_group is None:
         return Estimate(NAN, 0, "nodes", reason="no groups of nodes were given")
     sizes = np.bincount(scored.node_group[scored.node_group >= 0])
-    kept = np.flatnonzero(sizes >= SMALLEST)
-    small = np.flatnonzero((sizes > 0) & (sizes < SMALLEST))
+    kept = np.flatnonzero(sizes >= MIN_GROUP)
+    small = np.flatnonzero((sizes > 0) & (sizes < MIN_GROUP))
     note = _left_out(scored, small, sizes)
     if len(kept) < 2:
-        reason = f"needs two groups of {SMALLEST} nodes or more, got {len(kept)}"
+        reason = f"needs two groups of {MIN_GROUP} nodes or more, got {len(kept)}"
         return Estimate(NAN, int(sizes[kept].sum()), "nodes", reason=reason, note=note)
     nodes = np.isin(scored.node_group, kept)
     points, group = scored.embedding[nodes], scored.node_group[nodes]
@@ -79,4 +81,4 @@ def _left_out(scored: ScoredPairs, small: np.ndarray, sizes: np.ndarray) -> str:
         return ""
     named = (scored.names[g] if g < len(scored.names) else str(g) for g in small)
     listed = ", ".join(f"{name} ({sizes[g]})" for name, g in zip(named, small, strict=True))
-    return f"groups of fewer than {SMALLEST} nodes are left out: {listed}"
+    return f"groups of fewer than {MIN_GROUP} nodes are left out: {listed}"

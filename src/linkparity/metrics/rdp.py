@@ -1,4 +1,4 @@
-"""Whether the order of the scores tells the group pair: ``rdp``."""
+"""Whether some cells rank above others: ``rdp``."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from linkparity.metrics.views import cell_labels
 
 
 def rdp(scored: ScoredPairs) -> Estimate:
-    r"""Largest AUC with which a score tells one cell from all others.
+    r"""Largest AUC of the scores as a classifier of one cell against all others.
 
     .. math:: \max_c \; P(x_c > x_{\bar c}) + \tfrac12 P(x_c = x_{\bar c})
 
-    0.5 is parity of ranks, 1 a cell that scores above every other. Unlike ``dp`` it does not
-    shrink when all predictions are squeezed together. Unweighted, over pairs with a group; the
-    interval is DeLong's, held for all cells at once. ``nan`` with fewer than two cells.
+    0.5 is parity of ranks, 1 the worst: a cell scores above all others. Unlike ``dp`` it does not
+    change when the scores are rescaled. Unweighted, over pairs with a group; DeLong's interval,
+    simultaneous for all cells. ``nan`` with fewer than two cells.
     """
     used = scored.in_cells
     count = len(used)

@@ -1,13 +1,17 @@
-"""What measuring pairs in memory and measuring a table both give: numbers and their ground."""
+"""Results of measuring pairs in memory and of measuring a table: values with their evidence."""
 
-from dataclasses import dataclass
-from math import isfinite, isnan
+from dataclasses import asdict, dataclass
+from math import isnan
 from typing import Any
 
+from linkparity.metrics.cell_sums import CellMeans
+from linkparity.metrics.printing import cells_grid, measures_grid, omitted_cells
 from linkparity.metrics.scored_pairs import Estimate
+from linkparity.support.display import Displayed, Grid
+from linkparity.support.numbers import or_nan, or_none
 from linkparity.support.registry import nearest
 
-#: Stands beside every table of intervals.
+#: Printed with every table of intervals.
 INDEPENDENCE = (
     "Intervals treat pairs as independent, though pairs share nodes: they are too narrow."
 )
@@ -23,22 +27,34 @@ class CellScore:
     mean: float
     link_mean: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; undefined means are None."""
+        means = {"mean": or_none(self.mean), "link_mean": or_none(self.link_mean)}
+        return asdict(self) | {"groups": list(self.groups)} | means
+
+    @classmethod
+    def from_dict(cls, cell: dict[str, Any]) -> "CellScore":
+        """The inverse of :meth:`to_dict`."""
+        means = {name: or_nan(cell[name]) for name in ("mean", "link_mean")}
+        return cls(**cell | {"groups": tuple(cell["groups"])} | means)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Measured:
-    """Every measure as a float attribute, with what it rests on.
+class Measured(Displayed):
+    """Every measure as a float attribute, with the counts and reasons behind it.
 
     Attributes:
         values: Measure by name; ``nan`` where undefined, with a sentence in ``reasons``.
         intervals: ``(low, high)`` by name, for ``auc``, ``dp``, ``eo`` and ``rdp``.
-        counts: How many of what a measure rests on, such as ``(6686, "pairs")``, by name.
+        counts: What a measure is computed from, such as ``(6686, "pairs")``, by name.
         pairs: Number of pairs scored.
         links: Number of true links among them, None when labels are unknown.
         cells: Mean prediction per cell of the view.
         reasons: Why a measure is undefined (``"dp"``), or its interval alone (``"dp interval"``).
-        notes: Sentences that belong beside the numbers.
-        confidence: Of the intervals, or None.
+        notes: Sentences to read with the numbers.
+        confidence: Confidence level of the intervals, or None.
         criterion: The criterion that ``kl`` is measured for.
+        view: Which cells ``dp``, ``eo`` and ``rdp`` compare.
     """
 
     values: dict[str, float]
@@ -51,6 +67,7 @@ class Measured:
     notes: tuple[str, ...]
     confidence: float | None
     criterion: str
+    view: str
 
     def __getattr__(self, name: str) -> float:
         values: dict[str, float] = self.__dict__.get("values", {})
@@ -61,6 +78,18 @@ class Measured:
             f"{type(self).__name__} has no {name!r}{hint} measures: {', '.join(values)}"
         )
 
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value:.4g}" for name, value in self.values.items())
+        return f"{type(self).__name__}({values}, pairs={self.pairs}, view={self.view!r})"
+
+    def document(self) -> list[Grid | str]:
+        """Measures, cells, then the sentences."""
+        return [measures_grid(self), cells_grid(self), *omitted_cells(self), *self.sentences()]
+
+    def sentences(self) -> list[str]:
+        """Why values are undefined, then the notes."""
+        return [*(f"{name}: {reason}." for name, reason in self.reasons.items()), *self.notes]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, ready for JSON; undefined values are None."""
         return {
@@ -68,16 +97,7 @@ class Measured:
             "links": self.links,
             **{name: or_none(value) for name, value in self.values.items()},
             "intervals": {k: [or_none(end) for end in v] for k, v in self.intervals.items()},
-            "cells": [
-                {
-                    "groups": list(cell.groups),
-                    "pairs": cell.pairs,
-                    "links": cell.links,
-                    "mean": or_none(cell.mean),
-                    "link_mean": or_none(cell.link_mean),
-                }
-                for cell in self.cells
-            ],
+            "cells": [cell.to_dict() for cell in self.cells],
             "counts": {name: list(count) for name, count in self.counts.items()},
             "reasons": dict(self.reasons),
             "notes": list(self.notes),
@@ -86,11 +106,26 @@ class Measured:
         }
 
 
+def by_measure(found: dict[str, Estimate]) -> dict[str, Any]:
+    """The arguments ``values``, ``intervals``, ``counts`` and ``reasons`` of a result."""
+    return {
+        "values": {name: e.value for name, e in found.items()},
+        "intervals": {name: e.interval for name, e in found.items() if e.interval is not None},
+        "counts": {name: (e.count, e.unit) for name, e in found.items()},
+        "reasons": {about(name, e): e.reason for name, e in found.items() if e.reason},
+    }
+
+
 def about(name: str, estimate: Estimate) -> str:
-    """What an estimate's reason is about: its value, or only the interval."""
+    """What an estimate's reason explains: its value, or only the interval."""
     return name if isnan(estimate.value) else f"{name} interval"
 
 
-def or_none(value: float) -> float | None:
-    """A finite number, or None."""
-    return value if isfinite(value) else None
+def cell_scores(means: CellMeans, labelled: bool) -> tuple[CellScore, ...]:
+    """The cells of a view, one object each; the number of links is None without labels."""
+    columns = (means.pairs, means.links, means.mean, means.link_mean)
+    rows = zip(means.groups, *(column.tolist() for column in columns), strict=True)
+    return tuple(
+        CellScore(groups, pairs, int(links) if labelled else None, mean, link_mean)
+        for groups, pairs, links, mean, link_mean in rows
+    )

@@ -1,4 +1,4 @@
-"""What every measure is given, and what it gives back."""
+"""Input and output of every measure: scored pairs → estimate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,33 +6,35 @@ from functools import cached_property
 
 import numpy as np
 
-from linkparity.criteria.group_pairs import check_groups, number_group_pairs
-from linkparity.metrics.arrays import (
-    check_labels,
-    check_length,
-    check_scores,
-    check_weight,
-    plain,
-)
+from linkparity.criteria.group_pairs import number_group_pairs
 from linkparity.metrics.cell_sums import CellMeans, CellSums, cell_means
+from linkparity.metrics.checks import (
+    check_scores,
+    float_array,
+    group_array,
+    label_array,
+    weight_array,
+)
 from linkparity.metrics.views import ViewCells, group_pairs, view_cells
-from linkparity.support.validation import check_unique
+from linkparity.support.errors import InputError
+from linkparity.support.validation import check_unique, integers
 
 NAN = float("nan")
-WHERE = "score_pairs"
-LISTED = 40  # below so many groups, pairs of groups without a pair are listed too
+CALLER = "score_pairs"
+#: With fewer groups than this, group pairs without a pair are listed too.
+MAX_LISTED = 40
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One measure: its value, how many pairs it rests on, and how sure it is.
+    """The value of one measure, with its interval and the number of pairs behind it.
 
     Attributes:
         value: ``nan`` where undefined, with the ``reason``.
-        count: Number of ``unit`` the value rests on.
-        interval: ``(low, high)``, ``(nan, nan)`` where undefined, None where there is none to give.
+        count: Number of ``unit`` that the value is computed from.
+        interval: ``(low, high)``; ``(nan, nan)`` where undefined, None for a measure without one.
         reason: Why the value or its interval is undefined; empty otherwise.
-        note: What a reader should know although the value is defined.
+        note: What to know about a value that is defined.
     """
 
     value: float
@@ -50,7 +52,7 @@ class ScoredPairs:
     Attributes:
         logits: ``(P,)`` float64; ±inf where a probability is exactly 1 or 0.
         prob: ``(P,)`` float64.
-        rank: ``(P,)`` the scores as received, for measures that only look at their order.
+        rank: ``(P,)`` the scores as received, for measures of their order.
         groups: ``(P, 2)`` or ``(P,)`` int64, −1 for none.
         label: ``(P,)`` 0.0 or 1.0, or None.
         weight: ``(P,)`` float64.
@@ -60,8 +62,8 @@ class ScoredPairs:
         baseline: ``(P,)`` 0.0 or 1.0, the decisions that ``churn`` is measured against, or None.
         criterion: The criterion ``kl`` is measured for.
         view: Which cells ``dp``, ``eo`` and ``rdp`` compare.
-        confidence: Of the intervals; None for no intervals.
-        seed: For the bootstrap and for ``rb``.
+        confidence: Confidence level of the intervals; None for no intervals.
+        seed: Random seed of the bootstrap and of ``rb``.
     """
 
     logits: np.ndarray
@@ -98,30 +100,26 @@ class ScoredPairs:
         seed: int = 0,
     ) -> "ScoredPairs":
         """Check what is given, either ``logits`` or ``prob``, and keep it as float64 arrays."""
-        x, h, rank = check_scores(WHERE, logits, prob)
-        if groups is None:
-            raise ValueError("score_pairs: groups are missing; give (P, 2) integers, −1 for none")
-        group = np.array(plain(groups))
-        check_groups(group)
-        check_length(WHERE, "groups", group[:, 0] if group.ndim == 2 else group, len(x))
+        x, h, rank = check_scores(CALLER, logits, prob)
+        group = group_array(CALLER, groups, len(x))
         if confidence is not None and not 0 < confidence < 1:
-            raise ValueError(
-                f"score_pairs: confidence must lie strictly between 0 and 1, got {confidence:g}; "
-                "use 0.95, or None for no intervals"
-            )
+            raise InputError(
+                f"must be between 0 and 1, both excluded, got {confidence:g}",
+                "use 0.95, or None for no intervals", argument="confidence", caller=CALLER,
+            )  # fmt: skip
         view_cells(np.empty((0, 2), dtype=np.int64), view)
-        check_unique(names, "group_names", WHERE)
+        check_unique(names, "group_names", CALLER)
         points, side = _embedding(embedding, node_group)
         return cls(
-            x, h, rank, group.astype(np.int64),
-            check_labels(WHERE, labels, len(x)), check_weight(WHERE, weight, len(x)),
-            tuple(names), points, side, check_labels(WHERE, baseline, len(x), "baseline"),
+            x, h, rank, group,
+            label_array(CALLER, labels, len(x)), weight_array(CALLER, weight, len(x)),
+            tuple(names), points, side, label_array(CALLER, baseline, len(x), "baseline"),
             criterion, view, confidence, seed,
         )  # fmt: skip
 
     @cached_property
     def _coded(self) -> tuple[np.ndarray, np.ndarray]:
-        if int(self.groups.max(initial=-1)) >= LISTED:
+        if int(self.groups.max(initial=-1)) >= MAX_LISTED:
             return group_pairs(self.groups)
         cells = number_group_pairs(self.groups)
         return cells.key, cells.code.numpy()
@@ -143,7 +141,7 @@ class ScoredPairs:
 
     @cached_property
     def in_cells(self) -> np.ndarray:
-        """Numbers of the pairs that count in some cell of the view."""
+        """Row numbers of the pairs that belong to some cell of the view."""
         counts = np.append(self.cells.member.sum(axis=1) > 0, False)
         return np.flatnonzero(counts[self.code])
 
@@ -157,13 +155,13 @@ class ScoredPairs:
 def _embedding(
     embedding: object, node_group: object
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    points = None if embedding is None else np.array(plain(embedding), dtype=np.float64)
-    group = None if node_group is None else np.array(plain(node_group)).astype(np.int64)
+    points = None if embedding is None else float_array(embedding)
+    group = None if node_group is None else integers(node_group, "node_group", CALLER).numpy()
     if points is None or group is None:
         return points, group
     if points.ndim != 2 or len(points) != len(group):
-        raise ValueError(
-            f"score_pairs: the embedding must have the shape ({len(group)}, dim), one row per node "
-            f"with a group, got {points.shape}"
-        )
+        raise InputError(
+            f"must have the shape ({len(group)}, dim), got {points.shape}",
+            "give one row per node of {node_group=}", argument="embedding", caller=CALLER,
+        )  # fmt: skip
     return points, group

@@ -1,4 +1,4 @@
-"""Views: how unordered group pairs are put together before they are compared."""
+"""Views: which group pairs form one cell before cells are compared."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,13 @@ from linkparity.support.registry import Registry
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-
-#: So many numbers of group pairs may be looked up, however few pairs there are.
+#: What each view compares, for people.
+VIEW_TITLES = {
+    "subgroup": "every pair of groups",
+    "mixed": "within a group, between groups",
+    "group": "what a node of each group meets",
+}
+#: Size of a lookup table of group pairs that is allowed however few pairs there are.
 DENSE = 1 << 16
 
 
@@ -61,7 +66,7 @@ def group_pairs(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cell_labels(groups: Sequence[tuple[str, ...]]) -> list[str]:
-    """How cells read, such as ``left – right``; told apart where two would read alike.
+    """Texts for cells, such as ``left – right``; tuples where two texts would be equal.
 
     >>> cell_labels([("a", "b"), ("a",)]), cell_labels([("a", "b"), ("a – b",)])
     (['a – b', 'a'], ["('a', 'b')", "('a – b',)"])
@@ -99,7 +104,7 @@ def _mixed(key: np.ndarray, names: Sequence[str]) -> ViewCells:
 
 def _group(key: np.ndarray, names: Sequence[str]) -> ViewCells:
     size = int(key.max(initial=-1)) + 1
-    # Few groups are all told; of numbers like years only those that occur.
+    # All of few groups; of numbers like years only those that occur.
     groups = np.arange(size) if size <= len(key) else np.unique(key[key >= 0])
     cell = np.where(key >= 0, np.searchsorted(groups, key), -1)
     return ViewCells(_member(cell, len(groups)), tuple((_name(g, names),) for g in groups.tolist()))

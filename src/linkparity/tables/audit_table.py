@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkparity.metrics.cell_sums import CellMeans
-from linkparity.metrics.results import INDEPENDENCE, CellScore, Measured, about, or_none
+from linkparity.metrics.results import INDEPENDENCE, CellScore, Measured, about
 from linkparity.metrics.scored_pairs import NAN, Estimate
 from linkparity.metrics.views import VIEWS
 from linkparity.projection.solver import Infeasible, NotConverged
+from linkparity.support.numbers import or_none
 from linkparity.support.wording import counted
 from linkparity.tables.fit_table import fit_table
 from linkparity.tables.measures.exposure import GroupExposure, exposure
@@ -21,7 +22,6 @@ from linkparity.tables.reading.score_table import ScoreTable
 if TYPE_CHECKING:
     from rich.console import Group
 
-MEASURES = ("auc", "dp", "eo", "rdp", "kl")
 #: A cell with fewer pairs (or links) than this is flagged.
 SMALL = 30
 MOST_PLACES = 1_000_000_000

@@ -5,9 +5,10 @@ import re
 from dataclasses import dataclass
 from math import isnan
 
+from linkparity.metrics.measures import TABLE_MEASURES, VIEW_MEASURES
 from linkparity.metrics.views import VIEWS
 from linkparity.support.registry import nearest
-from linkparity.tables.audit_table import MEASURES, Audit
+from linkparity.tables.audit_table import Audit
 
 SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 PATTERN = re.compile(r"\s*(?:([\w-]+)\.)?([\w-]+)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*")
@@ -64,7 +65,7 @@ def _read(text: str) -> Gate:
     if view is not None and view not in VIEWS:
         hint = nearest(view, list(VIEWS))
         raise ValueError(f"--fail-if: unknown view {view!r}{hint} known: {', '.join(VIEWS)}")
-    known = MEASURES if view is None else ("dp", "eo")
+    known = TABLE_MEASURES if view is None else VIEW_MEASURES
     if measure not in known:
         hint = nearest(measure, list(known))
         raise ValueError(f"--fail-if: unknown measure {measure!r}{hint} known: {', '.join(known)}")

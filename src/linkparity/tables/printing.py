@@ -1,34 +1,30 @@
 """How audits and corrections print."""
 
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from linkparity.metrics.printing import cells_table, interval, measures_table, number, unseen
+from linkparity.metrics.printing import cells_grid, measures_grid, omitted_cells
+from linkparity.metrics.views import VIEW_TITLES
+from linkparity.support.numbers import format_interval, format_number
 
 if TYPE_CHECKING:
     from linkparity.tables.audit_table import Audit
     from linkparity.tables.project_table import Correction
 
-VIEW_WORDS = {
-    "subgroup": "every pair of groups",
-    "mixed": "within a group, between groups",
-    "group": "what a node of each group meets",
-}
 SHOWN = 30
 
 
 def audit_table(audit: "Audit") -> Group:
     """Measures, gaps in the three views, cells, exposure, then every sentence."""
-    scores: Any = audit
     sentences = [Text(f"{name}: {reason}.") for name, reason in audit.reasons.items()]
     sentences += _view_reasons(audit)
     sentences += [Text(note) for note in audit.notes]
     return Group(
-        measures_table(scores), _views(audit), cells_table(scores), *unseen(scores),
+        measures_grid(audit), _views(audit), cells_grid(audit), *map(Text, omitted_cells(audit)),
         _exposure(audit), *sentences,
     )  # fmt: skip
 
@@ -40,11 +36,11 @@ def _views(audit: "Audit") -> Table:
         if audit.confidence is not None:
             table.add_column(f"{name} interval", justify="right")
     for view, found in audit.views.items():
-        row = [VIEW_WORDS[view]]
+        row = [VIEW_TITLES[view]]
         for name in ("dp", "eo"):
-            row.append(number(found[name].value))
+            row.append(format_number(found[name].value))
             if audit.confidence is not None:
-                row.append(interval(found[name].interval))
+                row.append(format_interval(found[name].interval))
         table.add_row(*row)
     return table
 
@@ -55,7 +51,7 @@ def _view_reasons(audit: "Audit") -> list[Text]:
 
     told = set(audit.reasons.values())
     return [
-        Text(f"{about(name, estimate)} ({VIEW_WORDS[view]}): {estimate.reason}.")
+        Text(f"{about(name, estimate)} ({VIEW_TITLES[view]}): {estimate.reason}.")
         for view, found in audit.views.items()
         for name, estimate in found.items()
         if estimate.reason and estimate.reason not in told
@@ -90,7 +86,7 @@ def correction_table(found: "Correction") -> Group:
         measures.add_column(column, justify="right")
     for name in found.before:
         measures.add_row(name, _or_dash(found.before[name]), _or_dash(found.after[name]))
-    measures.add_row("kl", "", number(found.kl))
+    measures.add_row("kl", "", format_number(found.kl))
     tilts = Table("cell", title="added to the logits", title_justify="left")
     tilts.add_column("tilt", justify="right")
     for cell in found.tilts[:SHOWN]:
@@ -104,4 +100,4 @@ def correction_table(found: "Correction") -> Group:
 
 
 def _or_dash(value: float | None) -> str:
-    return "–" if value is None else number(value)
+    return "–" if value is None else format_number(value)

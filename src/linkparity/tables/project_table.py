@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkparity.metrics.results import or_none
+from linkparity.support.numbers import or_none
 from linkparity.support.optional import require
 from linkparity.support.wording import counted
 from linkparity.tables.engines.base import EXTRA

@@ -1,1 +1,1 @@
-"""Confidence intervals: of AUCs, and of largest gaps."""
+"""Confidence intervals of AUCs (DeLong) and of largest gaps (bootstrap)."""

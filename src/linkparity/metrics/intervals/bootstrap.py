@@ -1,11 +1,12 @@
-"""Intervals for a largest gap between weighted means, by resampling pairs."""
+"""Bootstrap intervals for the largest gap between weighted means."""
 
 import numpy as np
 
 RESAMPLES = 1000
 BLOCK = 4096
-EXACT = 25_000
-PAIRWISE = 300
+#: Pairs of a group pair up to which sums are resampled, and cells up to which differences are.
+MAX_EXACT = 25_000
+MAX_PAIRWISE = 300
 
 
 def resampled_sums(
@@ -22,9 +23,9 @@ def resampled_sums(
     .. math:: \sum_k e_k w_k h_k, \quad \sum_k e_k w_k, \qquad e_k \sim \mathrm{Exp}(1)
 
     This is Rubin's bootstrap (1981): a pair weighs a random e instead of a random whole number,
-    so that no cell ever comes out empty; divided, the sums of a cell are its resampled mean given
-    the cell's own pairs, and cells that share no pair are independent. A group pair of more than
-    25,000 pairs draws the two sums from their normal limit instead, at no visible difference.
+    so that no cell is ever empty. The ratio of a cell's sums is its resampled mean, and cells that
+    share no pair are independent. For a group pair of more than 25,000 pairs the two sums are
+    drawn from their normal limit.
     """
     order = np.argsort(code, kind="stable")
     ends = np.searchsorted(code[order], np.arange(cells + 1))
@@ -35,7 +36,7 @@ def resampled_sums(
             continue
         h, w = prob[rows], weight[rows]
         mean = float(h @ w / w.sum())
-        draw = _exponential if len(rows) <= EXACT else _normal
+        draw = _exponential if len(rows) <= MAX_EXACT else _normal
         off, total[:, g] = draw(w * (h - mean), w, generator, resamples)
         mass[:, g] = off + mean * total[:, g]
     return mass, total
@@ -56,7 +57,7 @@ def drawn_sums(
               N\Big(0, \frac{\sum (h - \bar h)^2}{n (n + 1)}\Big)
 
     for pairs of weight 1. The total is exact and independent of the mean, whose variance is exact
-    too; only the mean's shape is taken as normal.
+    too; only its distribution is approximated as normal.
     """
     size = (resamples, len(count))
     total = generator.standard_gamma(np.broadcast_to(count, size))
@@ -71,15 +72,15 @@ def gap_interval(mean: np.ndarray, draws: np.ndarray, confidence: float) -> tupl
                \max_{c,c'} (\bar h_c - \bar h_{c'} + t\, s_{cc'})]
 
     with s the standard error of a difference over the draws and t the quantile of the largest
-    :math:`|\Delta_c - \Delta_{c'}| / s_{cc'}`, where :math:`\Delta` is a draw minus the mean. So
-    all differences hold at once with the given confidence, and the largest with them. The
-    quantiles of the drawn gaps themselves would not do: a gap between noisy means is biased
-    upwards, a gap between resampled ones twice, and at parity such an interval never holds 0.
-    Of more than 300 cells every mean is held at once, :math:`\pm t\, s_c`, in place of every
-    difference; that is a little wider, and needs no more time than there are cells.
+    :math:`|\Delta_c - \Delta_{c'}| / s_{cc'}`, where :math:`\Delta` is a draw minus the mean. The
+    intervals of all differences hold simultaneously with the given confidence, and so does that of
+    the largest. Quantiles of the drawn gaps would not do: a gap between noisy means is biased
+    upwards, a gap between resampled ones twice, and at parity such an interval never includes 0.
+    With more than 300 cells the intervals :math:`\pm t\, s_c` of all means are used in place of
+    all differences, which is a little wider and linear in the number of cells.
     """
     off = draws - mean
-    if len(mean) > PAIRWISE:
+    if len(mean) > MAX_PAIRWISE:
         return _by_cell(mean, off, confidence)
     cov = off.T @ off / len(off)
     spread = np.add.outer(np.diag(cov), np.diag(cov)) - 2 * cov

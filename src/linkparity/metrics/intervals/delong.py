@@ -20,8 +20,8 @@ def delong(level: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> tup
 
     ``level`` orders the pairs and gives ties the same number. The variance is that of DeLong et
     al. (1988), in one pass over the levels; where a pair counts on both sides or twice, it is that
-    of Obuchowski (1997) with the pair as the cluster, which is the same thing otherwise. 0.5 says
-    the order tells nothing. Without positives or negatives both are ``nan``; with a single one of
+    of Obuchowski (1997) with the pair as the cluster, which is equal otherwise. 0.5 is
+    chance. Without positives or negatives both are ``nan``; with a single one of
     either the variance alone is.
 
     >>> delong(np.array([0, 1, 2, 3]), np.array([0, 1, 0, 1]), np.array([1, 0, 1, 0]))
@@ -43,11 +43,11 @@ def delong(level: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> tup
 def against_rest(
     level: np.ndarray, times: np.ndarray, cells: Iterable[tuple[np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[float, float]]:
-    """The same for each cell against all others, when pair k counts ``times[k]`` times in all.
+    """AUC and variance of each cell against the rest; pair k counts ``times[k]`` times in all.
 
     ``cells`` are the rows of a cell's pairs and how often each counts in it. Sums over all pairs
-    are taken once and then only where the cell's own pairs change them, so that many cells cost no
-    more than the pairs in them.
+    are computed once and then updated by the cell's own pairs, so that the cost of a cell is
+    proportional to its pairs.
     """
     total = np.bincount(level, times)
     half = np.cumsum(total) - total / 2
@@ -85,14 +85,14 @@ def _variance(
 def largest_interval(
     area: np.ndarray, variance: np.ndarray, confidence: float, least: float = 0.0
 ) -> tuple[float, float]:
-    r"""Interval for the largest of several AUCs, wherever that largest lies.
+    r"""Interval for the largest of several AUCs.
 
     .. math:: [\max_c (A_c - z s_c),\ \max_c (A_c + z s_c)], \quad
        z = \Phi^{-1}\!\big(1 - \tfrac{\alpha}{2 M}\big)
 
     All M intervals hold at once with the given confidence (Bonferroni), so the largest of their
     lower and upper ends hold the largest AUC. With M = 1 it is the plain interval. The largest of
-    the AUCs of every cell against the rest is at least 0.5: that is then the ``least``.
+    the AUCs of every cell against the rest is at least 0.5, which is then ``least``.
     """
     z = float(NormalDist().inv_cdf(1 - (1 - confidence) / (2 * len(area))))
     half = z * np.sqrt(variance)

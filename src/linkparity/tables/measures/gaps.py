@@ -1,20 +1,13 @@
 """Gaps of a table in any view, with intervals from counts, means and variances."""
 
-from math import isnan
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from linkparity.metrics.cell_sums import gap
-from linkparity.metrics.gaps import GapOf, gap_estimate
+from linkparity.metrics.gaps import CellGap, effective_size, gap_estimate
 from linkparity.metrics.intervals.bootstrap import drawn_sums
 from linkparity.metrics.scored_pairs import NAN, Estimate
 from linkparity.metrics.views import view_cells
 from linkparity.tables.measures.statistics import Statistics, pair_keys, view_means
 from linkparity.tables.reading.score_table import ScoreTable
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 
 def gap_measures(
@@ -46,25 +39,10 @@ def _gap(
     means = view_means(stats, stats.mean, table, view)
     mine = means.link_mean if links else means.mean
     unit = "links" if links else "pairs"
-    size = _effective(count, cells.member)
     inside = int(count[np.asarray(cells.member.sum(axis=1)) > 0].sum())
-    if isnan(gap(mine)):
-        reason = (
-            f"needs {unit} in two cells of the view {view!r}, got {int((~np.isnan(mine)).sum())}"
-        )
-        ends = (NAN, NAN) if confidence is not None else None
-        return Estimate(NAN, inside, unit, ends, reason)
-    if confidence is None:
-        return Estimate(gap(mine), inside, unit)
 
     def draw() -> tuple[np.ndarray, np.ndarray]:
         return drawn_sums(count, mean, square, generator=np.random.default_rng(seed))
 
-    return gap_estimate(GapOf(mine, cells, size, inside, unit), draw, confidence)
-
-
-def _effective(count: np.ndarray, member: "csr_array") -> np.ndarray:
-    r"""Kish's number of pairs per cell, :math:`(\sum w)^2 / \sum w^2`; 0 where empty."""
-    total, square = count @ member, count @ member**2
-    size: np.ndarray = np.divide(total**2, square, out=np.zeros_like(total), where=square > 0)
-    return size
+    size = effective_size(count, count, cells.member)
+    return gap_estimate(CellGap(mine, cells, size, inside, unit, view), draw, confidence)

@@ -1,0 +1,138 @@
+"""One run as a flat row: to JSON and back."""
+
+import json
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from linkparity.metrics.measures import MEASURES
+from linkparity.metrics.results import CellScore
+from linkparity.support.errors import InputError
+from linkparity.support.numbers import or_nan, or_none
+from linkparity.support.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from linkparity.experiments.train import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """What was trained and how it did; every measure is a float attribute (``row.dp``).
+
+    Attributes:
+        dataset: Name of the data set, None for own files.
+        model: Name of the model.
+        criterion: Criterion of the regularizer; ``"none"`` when plain.
+        gamma: Weight of the regularizer; 0 when plain.
+        strength: Strength of a method that has one of its own, None for the others.
+        seed: Random seed.
+        values: Measure by name, ``nan`` where undefined; keys of their own in the JSON.
+        fit_seconds: Seconds of training.
+        epochs: Epochs of training.
+        pairs: Number of test pairs.
+        links: Number of links among them.
+        intervals: ``(low, high)`` by measure.
+        cells: Mean prediction per pair of groups.
+        reasons: Why a measure or its interval is undefined.
+        notes: Sentences to read with the numbers.
+        error: Why the run failed, None if it did not.
+    """
+
+    dataset: str | None
+    model: str
+    criterion: str
+    gamma: float
+    seed: int
+    values: dict[str, float] = field(default_factory=dict)
+    fit_seconds: float | None = None
+    strength: float | None = None
+    epochs: int = 0
+    pairs: int = 0
+    links: int | None = None
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    cells: tuple[CellScore, ...] = ()
+    reasons: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+
+    def __getattr__(self, name: str) -> float:
+        values: dict[str, float] = self.__dict__.get("values", {})
+        if name in values:
+            return values[name]
+        raise AttributeError(f"Row has no {name!r}; measures: {', '.join(values)}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Row) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def of(cls, run: "Run") -> "Row":
+        """The row of a finished run."""
+        predictor, scores = run.predictor, run.scores
+        return cls(
+            dataset=run.dataset,
+            model=str(predictor.model),
+            criterion=run.criterion,
+            gamma=0 if predictor.criterion is None else predictor.gamma,
+            seed=predictor.seed,
+            values=scores.values,
+            fit_seconds=predictor.fit_seconds_,
+            strength=getattr(predictor, "strength", None),
+            epochs=len(predictor.history_),
+            pairs=scores.pairs,
+            links=scores.links,
+            intervals=scores.intervals,
+            cells=scores.cells,
+            reasons=scores.reasons,
+            notes=scores.notes,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """One flat JSON object: measures are keys of their own, undefined numbers are None."""
+        return {
+            **{name: getattr(self, name) for name in ("dataset", "model", "criterion", "gamma")},
+            "strength": self.strength,
+            "seed": self.seed,
+            **{name: or_none(value) for name, value in self.values.items()},
+            **{name: getattr(self, name) for name in ("fit_seconds", "epochs", "pairs", "links")},
+            "intervals": {k: [or_none(end) for end in v] for k, v in self.intervals.items()},
+            "cells": [cell.to_dict() for cell in self.cells],
+            "reasons": dict(self.reasons),
+            "notes": list(self.notes),
+            "error": self.error,
+        }
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> "Row":
+        """The inverse of :meth:`to_dict`; unknown keys are refused."""
+        known = [each.name for each in fields(cls) if each.name != "values"]
+        for key in row:
+            if key not in known and key not in MEASURES:
+                hint = did_you_mean(key, [*known, *MEASURES]).rstrip()
+                raise InputError(f"unknown key {key!r} in a row", hint, caller="Row.from_dict")
+        for key in ("dataset", "model", "criterion", "gamma", "seed"):
+            if key not in row:
+                raise InputError(f"the row has no {key!r}", caller="Row.from_dict")
+        given = {key: value for key, value in row.items() if key in known}
+        given["values"] = {key: or_nan(row[key]) for key in row if key in MEASURES}
+        ends = row.get("intervals", {}).items()
+        given["intervals"] = {k: (or_nan(low), or_nan(high)) for k, (low, high) in ends}
+        given["cells"] = tuple(CellScore.from_dict(cell) for cell in row.get("cells", ()))
+        given["notes"] = tuple(row.get("notes", ()))
+        return cls(**given)
+
+    def to_json(self) -> str:
+        """One line of JSON, as in a file of rows."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Row":
+        """The inverse of :meth:`to_json`."""
+        try:
+            row = json.loads(text)
+        except json.JSONDecodeError as error:
+            problem = f"{text[:60]!r} is not JSON ({error})"
+            raise InputError(problem, caller="Row.from_json") from None
+        if not isinstance(row, dict):
+            raise InputError(f"{text[:60]!r} is not a JSON object", caller="Row.from_json")
+        return cls.from_dict(row)

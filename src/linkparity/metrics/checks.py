@@ -1,0 +1,75 @@
+"""Scores, groups, labels and weights: anything array-like → checked numpy arrays."""
+
+import numpy as np
+import torch
+
+from linkparity.criteria.group_pairs import check_groups
+from linkparity.support.arrays import expit, logit
+from linkparity.support.errors import InputError
+from linkparity.support.validation import check_labels, check_weights
+
+
+def check_scores(
+    caller: str, logits: object, prob: object
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Logits, probabilities, and the scores as received, from whichever is given."""
+    if (logits is None) == (prob is None):
+        given = "neither" if logits is None else "both"
+        raise InputError(f"give either logits or prob, got {given}", caller=caller)
+    name = "prob" if logits is None else "logits"
+    score = float_array(prob if logits is None else logits)
+    if score.ndim != 1:
+        problem, fix = f"must have the shape (P,), got {score.shape}", "give one score per pair"
+        raise InputError(problem, fix, argument=name, caller=caller)
+    missing = np.isnan(score)
+    if missing.any():
+        first, count = int(missing.argmax()), int(missing.sum())
+        problem = f"has {count} nan of {len(score)}, the first at position {first}"
+        raise InputError(problem, "leave those pairs out", argument=name, caller=caller)
+    if logits is not None:
+        return score, expit(score), score
+    outside = (score < 0) | (score > 1)
+    if outside.any():
+        first = int(outside.argmax())
+        problem = f"must be in [0, 1], got {score[first]:g} at position {first}"
+        raise InputError(problem, "give logits as {logits=}", argument=name, caller=caller)
+    return logit(score), score, score
+
+
+def group_array(caller: str, groups: object, size: int) -> np.ndarray:
+    """``groups`` as int64, ``(P,)`` or ``(P, 2)``, with one row per score."""
+    if groups is None:
+        fix = "give (P, 2) integers, −1 for none"
+        raise InputError("are missing", fix, argument="groups", caller=caller)
+    found = check_groups(np.array(_detached(groups))).numpy().astype(np.int64)
+    if len(found) != size:
+        problem = f"must have one row per score, {size}, got {len(found)}"
+        raise InputError(problem, argument="groups", caller=caller)
+    return found
+
+
+def label_array(
+    caller: str, labels: object, size: int, argument: str = "labels"
+) -> np.ndarray | None:
+    """``labels`` as 0.0 and 1.0, or None."""
+    return None if labels is None else float_array(check_labels(labels, size, argument, caller))
+
+
+def weight_array(caller: str, weight: object, size: int) -> np.ndarray:
+    """``weight`` as float64, at least 0; 1 where not given."""
+    if weight is None:
+        return np.ones(size)
+    return float_array(check_weights(weight, size, "weight", caller))
+
+
+def float_array(values: object) -> np.ndarray:
+    """A float64 copy of anything array-like, tensors of any device and precision included."""
+    return np.array(_detached(values), dtype=np.float64)
+
+
+def _detached(values: object) -> object:
+    """Tensors without graph and device; floats as float64, because numpy has no bfloat16."""
+    if not isinstance(values, torch.Tensor):
+        return values
+    values = values.detach().cpu()
+    return (values.double() if values.is_floating_point() else values).numpy()
