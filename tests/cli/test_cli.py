@@ -126,12 +126,12 @@ def test_expected_errors_are_one_line(run, monkeypatch, error, said):
 
 def test_a_missing_extra_is_one_line_with_the_pip_command(run, monkeypatch):
     def needy(*args):
-        require("no_such_module", "datasets", "linkparity[tables]")
+        require("no_such_module", "datasets", "linkparity[spark]")
 
     monkeypatch.setattr(datasets, "on_disk", needy)
     code, _, err = run("datasets")
     assert code == 2
-    assert err == 'Error: datasets needs no_such_module: pip install "linkparity[tables]"\n'
+    assert err == 'Error: datasets needs no_such_module: pip install "linkparity[spark]"\n'
 
 
 def test_a_bug_keeps_its_traceback(monkeypatch, capsys):
