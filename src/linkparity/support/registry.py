@@ -1,22 +1,32 @@
 """A table of names whose error suggests the nearest one."""
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The start of a fix such as ``did you mean 'dot-product'?``; empty when no name is near.
+
+    >>> did_you_mean("dotproduct", ["cne", "dot-product"])
+    "did you mean 'dot-product'? "
+    >>> did_you_mean("G", ["node", "g"])
+    "did you mean 'g'? "
+    """
+    spelled = {each.lower(): each for each in reversed(list(known))}
+    close = get_close_matches(name.lower(), spelled, n=1)
+    return f"did you mean {spelled[close[0]]!r}? " if close else ""
+
+
 def nearest(name: str, known: list[str]) -> str:
-    """A hint such as ``did you mean 'dot-product'?``, or nothing when no name is near.
+    """As :func:`did_you_mean`, to be put between a problem and its fix.
 
     >>> nearest("dotproduct", ["cne", "dot-product"])
     "; did you mean 'dot-product'?"
-    >>> nearest("G", ["node", "g"])
-    "; did you mean 'g'?"
     """
-    spelled = {each.lower(): each for each in reversed(known)}
-    close = get_close_matches(name.lower(), spelled, n=1)
-    return f"; did you mean {spelled[close[0]]!r}?" if close else ";"
+    return f"; {did_you_mean(name, known)}".rstrip()
 
 
 class Registry(dict[str, T]):

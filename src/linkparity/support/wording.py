@@ -18,6 +18,17 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
+def place(table: str, row: int | None = None, column: str | None = None) -> str:
+    """Where a problem is, for the ``where`` of an error; rows are counted from 1.
+
+    >>> place("scores.csv", 1200, "score")
+    "scores.csv: row 1,200, column 'score'"
+    """
+    parts = [] if row is None else [f"row {row:,}"]
+    parts += [] if column is None else [f"column {column!r}"]
+    return f"{table}: {', '.join(parts)}" if parts else table
+
+
 def nearest_id(wanted: object, ids: Iterable[object]) -> str:
     """As :func:`nearest`, for ids of any kind and number.
 

@@ -1,0 +1,136 @@
+"""One policy for untidy input: nodes without a group, repeated pairs, self-loops."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from linkparity.support.errors import InputError
+from linkparity.support.registry import did_you_mean
+from linkparity.support.wording import counted
+
+Unknown = Literal["error", "group", "drop"]
+Duplicates = Literal["error", "first"]
+SelfLoops = Literal["error", "drop"]
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "unknown": get_args(Unknown),
+    "duplicates": get_args(Duplicates),
+    "self_loops": get_args(SelfLoops),
+}
+#: Fixes, to be used in the errors below and in others.
+UNKNOWN_FIX = "use {unknown=group} (a group of their own) or {unknown=drop} (leave them out)"
+DUPLICATES_FIX = "keep the first of each with {duplicates=first}"
+SELF_LOOPS_FIX = "leave such rows out with {self_loops=drop}"
+
+
+@dataclass(frozen=True)
+class UntidyPolicy:
+    """What happens to rows that are valid but untidy; by default each is an error.
+
+    Attributes:
+        unknown: nodes without a known group: an error, a group of their own, or dropped.
+        duplicates: a pair that occurs more than once: an error, or only its first row is kept.
+        self_loops: a pair of a node with itself: an error, or dropped.
+    """
+
+    unknown: Unknown = "error"
+    duplicates: Duplicates = "error"
+    self_loops: SelfLoops = "error"
+
+    def __post_init__(self) -> None:
+        for name in CHOICES:
+            check_choice(name, getattr(self, name))
+
+
+def check_choice(
+    argument: str, value: object, caller: str = "", choices: Sequence[str] = ()
+) -> None:
+    """Refuse a value that is not a choice of ``argument``.
+
+    Args:
+        argument: ``"unknown"``, ``"duplicates"`` or ``"self_loops"``.
+        value: what was given.
+        caller: the function that was called.
+        choices: where only some of :data:`CHOICES` apply.
+    """
+    known = list(choices or CHOICES[argument])
+    if value not in known:
+        allowed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
+        hint = did_you_mean(str(value), known).strip()
+        problem = f"must be {allowed}, got {value!r}"
+        raise InputError(problem, hint, argument=argument, caller=caller)
+
+
+def self_loop_error(
+    where: str, node: object, count: int = 0, *, bipartite: bool = False
+) -> InputError:
+    """A row pairs a node with itself.
+
+    Args:
+        where: the row's :func:`~linkparity.support.wording.place`.
+        node: its id; None where it is not known.
+        count: number of such rows, if counted.
+        bipartite: whether the row would be right in a bipartite graph.
+    """
+    fix = SELF_LOOPS_FIX
+    if bipartite:
+        fix += ", or use {bipartite=True} if sources and targets are two kinds of nodes"
+    return InputError(f"{_node(node)} is paired with itself{_such(count)}", fix, where=where)
+
+
+def duplicate_error(
+    where: str,
+    pair: tuple[object, object] | None,
+    first: int | None,
+    count: int = 0,
+    *,
+    reversed_pair: bool = False,
+) -> InputError:
+    """A row repeats the pair of an earlier row.
+
+    Args:
+        where: the later row's :func:`~linkparity.support.wording.place`.
+        pair: its two ids; None where they are not known.
+        first: the earlier row's number; None where rows have no order.
+        count: number of rows that repeat another, if counted.
+        reversed_pair: whether the earlier row holds (b, a), which is another pair when directed.
+    """
+    named = "a pair" if pair is None else f"the pair ({pair[0]!r}, {pair[1]!r})"
+    repeats = "is repeated" if first is None else f"repeats row {first:,}"
+    fix = DUPLICATES_FIX
+    if reversed_pair:
+        fix += ", or use {directed=True} if (a, b) and (b, a) are two pairs"
+    return InputError(f"{named} {repeats}{_such(count, 'repeated row')}", fix, where=where)
+
+
+def unknown_error(
+    where: str,
+    node: object,
+    reason: str,
+    advice: str = "fill it in",
+    count: int = 0,
+    *,
+    bipartite: bool = False,
+) -> InputError:
+    """A row has a node whose group is not known.
+
+    Args:
+        where: the row's :func:`~linkparity.support.wording.place`.
+        node: its id; None where it is not known.
+        reason: such as ``"has no gender"`` or ``"is not in nodes.csv"``.
+        advice: what would help apart from the policy.
+        count: number of such rows, if counted.
+        bipartite: whether the row would be right in a bipartite graph whose targets have no group.
+    """
+    fix = f"{advice}, or {UNKNOWN_FIX}"
+    if bipartite:
+        fix += ", or use {bipartite=True} if targets have no groups"
+    return InputError(f"{_node(node)} {reason}{_such(count)}", fix, where=where)
+
+
+def _node(node: object) -> str:
+    return "a node" if node is None else f"node {node!r}"
+
+
+def _such(count: int, noun: str = "such row") -> str:
+    return f" ({counted(count, noun)})" if count else ""
