@@ -112,7 +112,10 @@ def test_bipartite_files(here, capfd):
 BAD = {
     "missing": (("links.csv", None), "links.csv: no such file"),
     "no links": (("links.csv", "a,b\n"), "links.csv: has column names but no links"),
-    "loop": (("links.csv", "a,b\n01000,01000\n"), "row 1, column 'b': node '01000' is paired with itself"),
+    "loop": (
+        ("links.csv", "a,b\n01000,01000\n"),
+        "links.csv: row 1, column 'b': node '01000' is paired with itself; leave such rows out",
+    ),
     "twice": (
         ("links.csv", "a,b\n01000,01007\n01007,01000\n"),
         "links.csv: row 2, column 'a': the pair ('01007', '01000') repeats row 1; keep the",
