@@ -223,6 +223,12 @@ def test_ids_with_commas_come_from_a_file(run, capfd):
         assert f"ids.txt: {said}" in refused(capfd, *args)
 
 
+def test_predict_never_overwrites_its_list_of_nodes(run, capfd):
+    Path("ids.csv").write_text("n00\nn01\n")
+    args = ("--top", "2", "--for", "ids.csv", "--out", "ids.csv", "--force")
+    assert "ids.csv: is read, so it cannot be written" in refused(capfd, "predict", run, *args)
+
+
 OPTIONS = {
     "train": [
         (("--test", "2"), "--test must lie strictly between 0 and 1"),
