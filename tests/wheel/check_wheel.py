@@ -1,8 +1,8 @@
 """Build the wheel, install it without extras into a clean environment, run the documented commands.
 
 Every ``linkparity`` command of the README and the tutorial runs there, each page in a fresh copy of
-``docs/tutorial``, and must end with the expected exit code (0, or N for ``# exit N``); so does every
-Python block of the README. ``make wheel`` calls this script.
+``docs/tutorial``, and must end with the expected exit code (0, or N for ``# exit N``), and so must
+every Python block of the README. ``make wheel`` calls this script.
 """
 
 import os
@@ -16,14 +16,14 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```(?:console|bash|sh)?\n(.*?)^```", re.DOTALL | re.MULTILINE)
-PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ALWAYS = ("linkparity --version", "linkparity datasets")
 
 
 def commands(page: str) -> list[tuple[str, int]]:
-    """The ``linkparity`` lines in a page's code blocks, each with its exit code."""
-    lines = [line.removeprefix("$ ") for block in BLOCK.findall(page) for line in block.split("\n")]
+    """The ``linkparity`` lines in a page's console blocks, each with its exit code."""
+    blocks = [block for kind, block in BLOCK.findall(page) if kind == "console"]
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.split("\n")]
     parts = [line.partition("  # exit ") for line in lines if line.startswith("linkparity ")]
     return [(text.partition("  #")[0].strip(), int(code or 0)) for text, _, code in parts]
 
@@ -70,7 +70,8 @@ def main() -> int:
         for text, expected, place in jobs:
             print(text, flush=True)
             good.append(run(shlex.split(text), expected, place, programs))
-        for number, code in enumerate(PYTHON.findall(readme), 1):
+        scripts = [block for kind, block in BLOCK.findall(readme) if kind == "python"]
+        for number, code in enumerate(scripts, 1):
             print(f"README, Python block {number}", flush=True)
             good.append(run(["python", "-c", code], 0, second, programs))
     print(f"wheel: {sum(good)} of {len(good)} as documented")
