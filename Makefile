@@ -7,16 +7,24 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types check bench figures constraints clean
+.PHONY: help demo test standing test-all wheel lint types check bench figures constraints clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.core ## Install what is needed and run the main job on an embedded graph
 	@$(BIN)/linkparity demo
 
-test: $(VENV)/.dev ## Install everything and run the tests
-	$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/.dev ## Install everything and run the tests, without the standing ones
+	$(BIN)/python -m pytest -m "not standing" $(ARGS)
+
+standing: $(VENV)/.dev ## Run the long-running standing tests alone
+	$(BIN)/python -m pytest -m standing $(ARGS) || test $$? -eq 5  # 5: none selected
+
+test-all: test standing ## Run all tests
+
+wheel: $(BIN)/python ## Install the wheel into a clean environment and run the documented commands
+	$(BIN)/python tests/wheel/check_wheel.py
 
 lint: $(VENV)/.dev ## Style and formatting
 	$(BIN)/ruff check .

@@ -12,7 +12,7 @@ BEFORE, AFTER = "#8c8c8c", "#0b6e99"
 
 def draw_parity(demo: Demo, path: Path) -> None:
     """Means per group pair of cne, plain and regularized: over all pairs for dp, links for eo."""
-    matplotlib = require("matplotlib", "docs/figures.py", "linkparity[report]")
+    matplotlib = require("matplotlib", "docs/figures.py", "linkparity[dev]")
     matplotlib.use("agg")
     settings = {"svg.hashsalt": "linkparity", "svg.fonttype": "path", "font.size": 9}
     with matplotlib.rc_context(settings):

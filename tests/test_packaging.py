@@ -33,10 +33,22 @@ def test_constraints_pin_every_direct_dependency_by_its_public_name():
 def test_make_help_lists_every_target():
     text = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: (.+)$", text, re.MULTILINE)[1].split()
-    assert {"help", "demo", "test", "check", "bench", "clean"} <= set(phony)
+    wanted = {"help", "demo", "test", "test-all", "wheel", "check", "bench", "clean"}
+    assert wanted <= set(phony)
     assert all(re.search(rf"^{name}:.*## \S", text, re.MULTILINE) for name in phony)
 
 
 def test_ci_runs_the_test_command_of_readme():
     assert "\nmake test " in (ROOT / "README.md").read_text()
     assert "\nmake test\n" in (ROOT / ".ci" / "run").read_text()
+    assert "\nmake wheel " in (ROOT / ".ci" / "run").read_text()
+
+
+def test_front_doors_need_no_extra():
+    """What the README shows works after a plain install; old names of extras stay valid."""
+    ordinary = " ".join(PROJECT["dependencies"])
+    for name in ("duckdb", "ibis-framework[duckdb]", "pyarrow", "pandas", "narwhals", "jinja2"):
+        assert name in ordinary
+    extras = PROJECT["optional-dependencies"]
+    assert {"tables", "spark", "pyg", "gae", "report", "all", "test", "bench", "dev"} <= set(extras)
+    assert extras["tables"] == []

@@ -12,12 +12,17 @@ import typer
 
 from linkparity import datasets
 from linkparity.cli import command as cli
+from linkparity.cli import options
 from linkparity.cli.output import one_line
+from linkparity.criteria import CRITERIA
 from linkparity.datasets import DATASETS
 from linkparity.experiments.demo import run_demo
 from linkparity.experiments.paper import published
+from linkparity.graph.untidy import CHOICES
+from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
 from linkparity.projection.solver import NotConverged
+from linkparity.support.errors import InputError
 from linkparity.support.optional import require
 
 ROOT = Path(__file__).parents[2]
@@ -86,6 +91,13 @@ def test_version(run):
         (["demo", "extra"], "unexpected extra argument"),
         (["train", "polblogs", "--model", "dotproduct"], "did you mean 'dot-product'? known: cne"),
         (["train", "polblogs", "--criterion", "pd"], "unknown criterion 'pd'"),
+        (["train", "polblogs", "--criterion", "churn"], "unknown criterion 'churn'; known: acc"),
+        (["train", "polblogs", "--postprocess", "x"], "unknown postprocess 'x'; known: i-proj"),
+        (["train", "polblogs", "--unknown", "gruop"], "got 'gruop'; did you mean 'group'?"),
+        (["audit", "-", "--sensitive", "a", "--format", "cvs"], "did you mean 'csv'? known: csv"),
+        (["train", "polblogs", "--nodes", "n.csv"], "--nodes goes with --links; leave it out"),
+        (["train", "--links", "l.csv", "--data", "d"], "--data goes with the NAME of a data set"),
+        (["train", "polblogs", "--tolerance", "0.1"], "--tolerance goes with --criterion"),
         (["train", "polbooks", "--criterion", "dp", "--gamma", "-1"], "gamma"),
         (["train", "polbooks", "--criterion", "dp", "--target", "0"], "between 0 and 1"),
         (["train", "polbooks", "--test", "2"], "test must lie strictly between 0 and 1"),
@@ -100,6 +112,18 @@ def test_mistakes_are_one_line_with_exit_code_2(run, args, said):
     assert said in err
 
 
+def test_choices_are_those_of_the_registries(run):
+    assert set(options.MODELS) == set(MODELS)
+    assert set(options.CRITERIA) == set(CRITERIA) - {"churn"}  # needs a baseline
+    _, out, _ = run("train", "--help")
+    assert f"--model [{'|'.join(options.MODELS)}]" in out
+    assert f"--criterion [{'|'.join(('none', *options.CRITERIA))}]" in out
+    for argument, names in CHOICES.items():
+        assert f"--{argument.replace('_', '-')} [{'|'.join(names)}]" in out
+    _, out, _ = run("audit", "--help")
+    assert "--format [csv|tsv|parquet]" in out
+
+
 def broken(error):
     def command(*args):
         raise error
@@ -111,6 +135,10 @@ def broken(error):
     ("error", "said"),
     [
         (ValueError("train: gamma must be positive,\n   got −1"), "positive, got −1"),
+        (
+            InputError("must be positive", "use {gamma=1}", argument="gamma", caller="train"),
+            "Error: --gamma must be positive; use --gamma 1\n",
+        ),
         (FileNotFoundError(2, "No such file or directory", "a.csv"), "a.csv: No such file"),
         (NotConverged("i_project: 1e-3 from the target"), "1e-3 from the target"),
         (datasets.DataError("load: damaged"), "load: damaged"),
@@ -126,12 +154,12 @@ def test_expected_errors_are_one_line(run, monkeypatch, error, said):
 
 def test_a_missing_extra_is_one_line_with_the_pip_command(run, monkeypatch):
     def needy(*args):
-        require("no_such_module", "datasets", "linkparity[tables]")
+        require("no_such_module", "datasets", "linkparity[spark]")
 
     monkeypatch.setattr(datasets, "on_disk", needy)
     code, _, err = run("datasets")
     assert code == 2
-    assert err == 'Error: datasets needs no_such_module: pip install "linkparity[tables]"\n'
+    assert err == 'Error: datasets needs no_such_module: pip install "linkparity[spark]"\n'
 
 
 def test_a_bug_keeps_its_traceback(monkeypatch, capsys):

@@ -112,27 +112,31 @@ def test_bipartite_files(here, capfd):
 BAD = {
     "missing": (("links.csv", None), "links.csv: no such file"),
     "no links": (("links.csv", "a,b\n"), "links.csv: has column names but no links"),
-    "loop": (("links.csv", "a,b\n01000,01000\n"), "row 1, column 'b' links node '01000' to itself"),
+    "loop": (
+        ("links.csv", "a,b\n01000,01000\n"),
+        "links.csv: row 1, column 'b': node '01000' is paired with itself; leave such rows out",
+    ),
     "twice": (
         ("links.csv", "a,b\n01000,01007\n01007,01000\n"),
-        "links.csv: row 2, column 'a': the link ('01007', '01000') stands again after row 1",
+        "links.csv: row 2, column 'a': the pair ('01007', '01000') repeats row 1; keep the",
     ),
     "stranger": (
         ("links.csv", "a,b\n01000,x\n"),
         "links.csv: row 1, column 'b': node 'x' is not in people.csv; write ids alike, or use "
-        "--unknown group (a group of their own) or --unknown drop, or say --bipartite if targets",
+        "--unknown group (a group of their own) or --unknown drop (leave them out), or use "
+        "--bipartite if targets have no groups",
     ),
     "mistyped": (
         ("links.csv", "a,b\n01000,01007\n01007,01014\n01000,01014x\n"),
         "links.csv: row 3, column 'b': node '01014x' is not in people.csv; did you mean '01014'? "
-        "write ids alike, or use --unknown group (a group of their own) or --unknown drop\n",
+        "write ids alike, or use --unknown group (a group of their own) or --unknown drop (",
     ),
     "no value": (
         ("people.csv", (DATA / "people.csv").read_text().replace("01007,men", "01007,")),
         "people.csv: row 2, column 'gender': node '01007' has no gender; fill it in, or use --unk",
     ),
     "no nodes": (("people.csv", "person,gender\n"), "people.csv: has column names but no nodes"),
-    "no id": (("links.csv", "a,b\n01000,\n"), "links.csv: row 1, column 'b' holds nothing"),
+    "no id": (("links.csv", "a,b\n01000,\n"), "links.csv: row 1, column 'b': the id is missing"),
     "ragged": (("links.csv", "a,b\n01000\n"), "links.csv: row 1 has 1 column where the header"),
     "column": (("people.csv", "person,gander\n01000,x\n"), "no column 'gender'; did you mean"),
     "two groups": (

@@ -144,11 +144,11 @@ def test_ids_of_two_kinds_are_compared_as_text(here, capfd):
         (
             "n00,n01\nn02,n02\n",
             (),
-            "p.csv: row 2, column 'target' joins node 'n02' with itself, and only pairs of two "
-            "nodes have scores; leave such rows out with --self-loops drop",
+            "p.csv: row 2, column 'target': node 'n02' is paired with itself; leave such rows out "
+            "with --self-loops drop",
         ),
-        ("n00,\n", (), "p.csv: row 1, column 'target' holds nothing, not an id; fill it in"),
-        ("n00,\n", ("--unknown", "drop"), "row 1, column 'target' holds nothing, not an id"),
+        ("n00,\n", (), "p.csv: row 1, column 'target': the id is missing; fill it in"),
+        ("n00,\n", ("--unknown", "drop"), "row 1, column 'target': the id is missing"),
         ("n00,zz\n", ("--unknown", "drop"), "p.csv: has no pair to score"),
         ("", (), "p.csv: has no pair to score"),
         ("n00\n", (), "p.csv: row 1 has 1 column where the header has 2"),
@@ -158,7 +158,7 @@ def test_ids_of_two_kinds_are_compared_as_text(here, capfd):
         ("n00,n01\n", ("--self-loops", "x"), "--self-loops must be 'error' or 'drop', got 'x'"),
         ("n00,n01\n", ("--for", "n00"), "--for goes with --top"),
         ("n00,n01\n", ("--out", "p.csv", "--force"), "p.csv: is read, so it cannot be written"),
-        ("n00,n01\n", ("--out", "-", "--json"), "--json and --out - both want stdout"),
+        ("n00,n01\n", ("--out", "-", "--json"), "--json and --out - both write to stdout"),
     ],
 )
 def test_bad_pairs_for_predict_are_one_line(run, capfd, rows, args, said):
@@ -209,7 +209,7 @@ def test_predict_says_on_which_side_a_node_stands(here, capfd):
 def test_ids_with_commas_come_from_a_file(run, capfd):
     said = refused(capfd, "predict", run, "--top", "2", "--for", "x,y", "--out", "t.csv")
     assert "--for: node 'x' was not trained on" in said
-    assert "ids that hold a comma go into a file, one per line" in said
+    assert "ids with a comma go into a file, one per line" in said
     Path("ids.txt").write_bytes("\ufeffx,y\r\n9007199254740993\r\n".encode())
     assert exit_code("predict", run, "--top", "2", "--for", "ids.txt", "--out", "t.csv") == 0
     rows = read_rows(Path("t.csv"))[1:]
@@ -221,6 +221,12 @@ def test_ids_with_commas_come_from_a_file(run, capfd):
         Path("ids.txt").write_bytes(content)
         args = ("predict", run, "--top", "2", "--for", "ids.txt", "--out", "v.csv")
         assert f"ids.txt: {said}" in refused(capfd, *args)
+
+
+def test_predict_never_overwrites_its_list_of_nodes(run, capfd):
+    Path("ids.csv").write_text("n00\nn01\n")
+    args = ("--top", "2", "--for", "ids.csv", "--out", "ids.csv", "--force")
+    assert "ids.csv: is read, so it cannot be written" in refused(capfd, "predict", run, *args)
 
 
 OPTIONS = {

@@ -1,4 +1,4 @@
-"""The command ``linkparity``: commands, no logic."""
+"""The command ``linkparity``: its commands, and the exit codes."""
 
 import atexit
 import gc
@@ -6,14 +6,13 @@ import os
 import sys
 import traceback
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from linkparity import __version__
-from linkparity.cli.options import Json
-from linkparity.cli.output import one_line, say, show, show_json, warn_in_one_line
+from linkparity.cli.options import Data, Json
+from linkparity.cli.output import NotShown, one_line, prepare_streams, say, show, show_json
 from linkparity.cli.tables import add_table_commands
 from linkparity.cli.train import add_train_commands
 
@@ -26,19 +25,15 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-#: What typer makes of Ctrl-C.
-INTERRUPTED = 130
-#: Neither a failed gate nor bad input.
+#: Exit codes besides 0 (done), 1 (a gate failed) and 2 (bad input; no output was written).
 BUG = 70
-
-Data = Annotated[
-    Path | None,
-    typer.Option(help="Data directory; else $LINKPARITY_DATA, else the user's cache directory."),
-]
+NOT_SHOWN = 74
+#: What typer returns after Ctrl-C.
+INTERRUPTED = 130
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         show(f"linkparity {__version__}")
         raise typer.Exit
 
@@ -69,7 +64,7 @@ def demo(as_json: Json = False) -> None:
 
 @app.command(epilog="Example: linkparity datasets polblogs")
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="Tell all about this one.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show everything about this data set.")] = None,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
@@ -91,10 +86,10 @@ add_table_commands(app)
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run a command; an error that the user can mend is one line on stderr and exit code 2."""
-    warn_in_one_line()
+    """Run a command; an error that the user can fix is one line on stderr and exit code 2."""
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    prepare_streams()
     if args is None:
         atexit.register(gc.freeze)  # else the end takes a third of a second to collect torch
     given = sys.argv[1:] if args is None else args
@@ -105,12 +100,13 @@ def main(args: list[str] | None = None) -> None:
     except Exception as error:
         message = one_line(error)
         if message is None:
-            traceback.print_exc()
-            say("Error: this is a fault of linkparity, not of the input; please report it")
-            sys.exit(BUG)
+            say(traceback.format_exc())
+            message = "this is a fault of linkparity, not of the input; please report it"
+            code = BUG
+        else:
+            code = NOT_SHOWN if isinstance(error, NotShown) else 2
         say(f"Error: {message}")
-        sys.exit(2)
     if code == INTERRUPTED:
         say("Error: interrupted; nothing was written")
-        sys.exit(2)
+        code = 2
     sys.exit(code or 0)

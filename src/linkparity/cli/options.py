@@ -1,15 +1,188 @@
-"""Options that several commands have, with one help text each."""
+"""Options of the commands, declared once: their help texts, and their choices."""
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, not tables.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
-Source = Annotated[str | None, typer.Option(help="Column of the first node.")]
-Target = Annotated[str | None, typer.Option("--target-column", help="Column of the second node.")]
+from linkparity.support.errors import InputError
+from linkparity.support.registry import Registry
+
+if TYPE_CHECKING:
+    from linkparity.graph.graph import Graph
+    from linkparity.tables.run import Inputs
+
+#: Names of the registries, repeated because ``--help`` must not import torch; a test compares them.
+MODELS = ("cne", "dot-product", "gae", "maxent")
+CRITERIA = ("dp", "eo", "weak-dp", "equalized-odds", "accuracy")
+
+
+def choice(names: Sequence[str], text: str, flag: str = "", kind: str = "") -> Any:
+    """An option that takes one of ``names``, which ``--help`` lists.
+
+    Args:
+        names: the choices.
+        text: help text.
+        flag: the option, where it is not the parameter's name.
+        kind: what an unknown name is called in the error; without it, the error names the option.
+    """
+
+    def check(param: typer.CallbackParam, value: str | None) -> str | None:
+        if value is not None and value not in names:
+            if kind:
+                Registry(kind, dict.fromkeys(names))[value]
+            from linkparity.graph.untidy import check_choice
+
+            check_choice(str(param.name), value, choices=names)
+        return value
+
+    flags = (flag,) if flag else ()
+    return typer.Option(*flags, help=text, metavar=f"[{'|'.join(names)}]", callback=check)
+
+
+def criterion(text: str, *more: str) -> Any:
+    """An option that takes the name of a criterion, or one of ``more``."""
+    return choice((*more, *CRITERIA), text, kind="criterion")
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing outputs.")]
+Data = Annotated[
+    str | None,
+    typer.Option(help="Data directory; else $LINKPARITY_DATA, else the user's cache directory."),
+]
+Sensitive = Annotated[
+    str, typer.Option(help="Column of the sensitive attribute; A,B crosses two columns.")
+]
+Nodes = Annotated[str | None, typer.Option(help="Table of nodes with their attributes.")]
+Source = Annotated[str | None, typer.Option(help="Column of the first node of a pair.")]
+TargetColumn = Annotated[str | None, typer.Option(help="Column of the second node of a pair.")]
 Node = Annotated[str | None, typer.Option(help="Column of ids in --nodes.")]
-Loops = Annotated[str, typer.Option("--self-loops", help="A node with itself: error or drop.")]
+Unknown = Annotated[str, choice(("error", "group", "drop"), "Nodes without a known group.")]
+Duplicates = Annotated[str, choice(("error", "first"), "Pairs that occur more than once.")]
+SelfLoops = Annotated[str, choice(("error", "drop"), "Pairs of a node with itself.")]
 Bipartite = Annotated[
     bool, typer.Option("--bipartite", help="Sources and targets are two kinds of nodes.")
 ]
+Target = Annotated[
+    str, typer.Option(help="Common mean of all pairs of groups: model, data, free, or a number.")
+]
+Tolerance = Annotated[
+    float, typer.Option(help="Allowed distance of a group pair's mean from --target.")
+]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Which score table is read, and how: the options that ``audit`` and ``project`` share."""
+
+    scores: Annotated[
+        str, typer.Argument(help="Table of scores: csv, csv.gz, tsv, tsv.gz, parquet, or - .")
+    ]
+    sensitive: Sensitive
+    nodes: Nodes = None
+    source: Source = None
+    target_column: TargetColumn = None
+    score: Annotated[str | None, typer.Option(help="Column of scores (probabilities).")] = None
+    logit: Annotated[str | None, typer.Option(help="Column of logits, instead of --score.")] = None
+    label: Annotated[str | None, typer.Option(help="Column of labels; 1 is a link.")] = None
+    node: Node = None
+    unknown: Unknown = "error"
+    duplicates: Duplicates = "error"
+    self_loops: SelfLoops = "error"
+    directed: Annotated[
+        bool, typer.Option("--directed", help="(a, b) and (b, a) are two pairs.")
+    ] = False
+    bipartite: Bipartite = False
+    engine: Annotated[
+        str, typer.Option(help="duckdb, spark, or a Spark master such as spark://host:7077.")
+    ] = "duckdb"
+    tmp: Annotated[str | None, typer.Option(help="Directory for temporary files.")] = None
+    format: Annotated[
+        str | None, choice(("csv", "tsv", "parquet"), "Format of - .", kind="format")
+    ] = None
+
+    def inputs(self, format_of_scores: bool = True) -> "Inputs":
+        """The files and how they are read; ``--format`` may be that of the output instead."""
+        from linkparity.tables.reading.columns import Reading, listed
+        from linkparity.tables.run import Inputs
+
+        shared = {f.name for f in fields(Reading)} & {f.name for f in fields(self)} - {"sensitive"}
+        reading = Reading(
+            listed(self.sensitive),
+            target=self.target_column,
+            **{name: getattr(self, name) for name in shared},
+        )
+        given = self.format if format_of_scores and self.scores == "-" else None
+        return Inputs(self.scores, self.nodes, reading, self.engine, self.tmp, given)
+
+
+@dataclass(frozen=True)
+class GraphOptions:
+    """Which graph is read: a data set by name, or the user's files and how they are read."""
+
+    name: Annotated[str | None, typer.Argument(help="Name of a data set; or give --links.")] = None
+    links: Annotated[str | None, typer.Option(help="Table of links: source, target.")] = None
+    nodes: Nodes = None
+    sensitive: Sensitive = ""
+    source: Source = None
+    target_column: TargetColumn = None
+    node: Node = None
+    bipartite: Bipartite = False
+    unknown: Unknown = "error"
+    duplicates: Duplicates = "error"
+    self_loops: SelfLoops = "error"
+    data: Data = None
+
+    def check(self) -> None:
+        """Refuse options that exclude each other."""
+        if (self.name is None) == (self.links is None):
+            raise InputError("give either the NAME of a data set, or --links")
+        by_name = self.name is not None
+        for each in fields(self):
+            fits = (each.name in ("name", "data")) == by_name
+            if not fits and getattr(self, each.name) != each.default:
+                other = "--links" if by_name else "the NAME of a data set"
+                raise InputError(f"goes with {other}", "leave it out", argument=each.name)
+        if self.links is not None and not (self.nodes and self.sensitive):
+            raise InputError("--links needs --nodes and --sensitive, which make the groups")
+
+    def graph(self) -> "Graph":
+        """Load the data set, or read the files."""
+        if self.name is not None:
+            from linkparity.datasets import load
+
+            return load(self.name, self.data)
+        from linkparity.experiments import GraphFiles, read_graph
+        from linkparity.graph.untidy import UntidyPolicy
+        from linkparity.tables.reading.columns import listed
+
+        policy = UntidyPolicy(self.unknown, self.duplicates, self.self_loops)  # type: ignore[arg-type]
+        sensitive = listed(self.sensitive)
+        columns = (self.source, self.target_column, self.node)
+        return read_graph(
+            GraphFiles(
+                str(self.links), str(self.nodes), sensitive, *columns, self.bipartite, policy
+            )
+        )
+
+
+def unfolded(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command whose first parameter is a dataclass of options take its fields instead.
+
+    Typer reads the options of a command from its signature, so the fields are put into it.
+    """
+    first, *own = inspect.signature(command).parameters.values()
+    shared = list(inspect.signature(first.annotation).parameters.values())
+
+    @wraps(command)
+    def call(**values: Any) -> None:
+        given = first.annotation(**{each.name: values.pop(each.name) for each in shared})
+        command(given, **values)
+
+    both = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*shared, *own)]
+    call.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
+    return call

@@ -1,72 +1,110 @@
-"""What a command says: its result on stdout, everything else on stderr, errors in one line."""
+"""What a command prints: its result on stdout, everything else on stderr, errors in one line."""
 
 import json
 import re
 import sys
 import warnings
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from io import TextIOWrapper
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from linkparity.support.errors import Message, PlainError
-from linkparity.support.files import to_stdout
+from linkparity.support.files import STREAM, to_stdout
+from linkparity.support.wording import without_controls
 
 #: Errors whose message is a sentence for the user.
 EXPECTED = (ValueError, OSError, PlainError)
 #: Columns of a table that goes to a file or a pipe.
 WIDTH = 110
-#: Who speaks, where that is a function of the library, which nobody called on the command line.
-CALLER = re.compile(r"^(?:i_project|split_links|Graph|Graph\.from_frames|LinkPredictor|train): ")
-#: An argument of such a function: the option has its name.
-OPTION = re.compile(
-    r"^(confidence|dimension|duplicates|epochs|gamma|lr|postprocess|seed|self_loops|sensitive|target|"
-    r"test|tolerance|top|unknown)(?= must | 'data' |=)"
-)
+#: What tables hold that an encoding other than UTF-8 may lack.
+ASCII = str.maketrans({"–": "-", "−": "-", "…": "."})
+#: Control characters that JSON leaves as they are.
+UNESCAPED = re.compile("[\x7f-\x9f]")
 
 
-class _Console(Console):
-    """Leaves it to us what becomes of a reader that has gone; rich would exit with 1."""
+class NotShown(PlainError):
+    """The result could not be shown, but the outputs are in place."""
+
+
+class SafeConsole(Console):
+    """A console that no control character in what it prints can reach, for any encoding."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Render, without control characters; in ASCII where the stream is not UTF-8."""
+        plain = ASCII if (options or self.options).ascii_only else {}
+        for part in super().render(renderable, options):
+            text = without_controls(part.text).translate(plain)
+            yield part if part.control else part._replace(text=text)
 
     def on_broken_pipe(self) -> None:
+        """Raise, where rich would exit with 1."""
         raise BrokenPipeError
 
 
-def show(*things: object, aside: bool = False) -> None:
-    """Print tables and sentences, the result of a command, to stdout; to stderr if aside."""
-    stream = sys.stderr if aside else sys.stdout
+def prepare_streams() -> None:
+    """Have a character that stdout cannot encode replaced; print warnings in one line."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    warnings.showwarning = _show_warning
+
+
+def show(*parts: object, on_stderr: bool = False) -> None:
+    """Print tables and sentences, the result of a command."""
+    stream = sys.stderr if on_stderr else sys.stdout
     width = None if stream.isatty() else WIDTH
-    console = _Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
-    with nullcontext() if aside else to_stdout():
-        for thing in things:
-            console.print(thing)
+    console = SafeConsole(file=stream, width=width, highlight=False, markup=False)
+    with nullcontext() if on_stderr else to_stdout():
+        for part in parts:
+            console.print(part)
 
 
 def show_json(value: Mapping[str, object]) -> None:
     """Print one JSON object to stdout; a number that is not finite must be None by now."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(value, indent=2, allow_nan=False)
     with to_stdout():
-        print(text)
+        print(UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def say(text: str) -> None:
-    """Tell how the work goes, on stderr."""
-    print(text, file=sys.stderr, flush=True)
+    """Print a line about the work to stderr."""
+    print(without_controls(text), file=sys.stderr, flush=True)
 
 
-def one_line(error: Exception) -> str | None:
-    r"""The sentence for an error that a user can mend; None for a bug, which keeps its traceback.
+@contextmanager
+def outputs_in_place(*names: str | None) -> Iterator[None]:
+    """While a result is shown, have an error say which output files are written already."""
+    files = [name for name in names if name not in (None, STREAM)]
+    try:
+        yield
+    except (OSError, PlainError, KeyboardInterrupt) as error:
+        if not files:
+            raise
+        problem = "interrupted" if isinstance(error, KeyboardInterrupt) else one_line(error)
+        raise NotShown(f"{problem}; already written: {', '.join(map(str, files))}") from None
 
-    >>> one_line(ValueError("split_links: test must lie\n between 0 and 1"))
-    '--test must lie between 0 and 1'
+
+def one_line(error: BaseException) -> str | None:
+    r"""The sentence for an error that a user can fix; None for a bug, which keeps its traceback.
+
+    >>> one_line(ValueError("unknown engine\n 'x'"))
+    "unknown engine 'x'"
     >>> one_line(ZeroDivisionError())
     """
     text = _sentence(error)
-    return None if text is None else OPTION.sub(_option, CALLER.sub("", _flat(text)))
+    return None if text is None else " ".join(text.split())
 
 
-def _sentence(error: Exception) -> str | None:
+def _sentence(error: BaseException) -> str | None:
     message = getattr(error, "message", None)
     if isinstance(message, Message):
         return message.for_command()
@@ -79,20 +117,7 @@ def _sentence(error: Exception) -> str | None:
     return str(error) if missing or isinstance(error, EXPECTED) else None
 
 
-def warn_in_one_line() -> None:
-    """Have every warning print as ``Warning: …`` on stderr, without a line of source."""
-
-    def tell(message: Warning | str, *place: Any, **more: Any) -> None:
-        said = getattr(message, "message", None)
-        text = said.for_command() if isinstance(said, Message) else str(message)
-        say(f"Warning: {CALLER.sub('', _flat(text))}")
-
-    warnings.showwarning = tell
-
-
-def _option(argument: re.Match[str]) -> str:
-    return "--" + argument[0].replace("_", "-")
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+def _show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
+    explained = getattr(message, "message", None)
+    text = explained.for_command() if isinstance(explained, Message) else str(message)
+    say(f"Warning: {' '.join(text.split())}")

@@ -1,4 +1,4 @@
-"""Train from a data set or from own files, and predict from what was trained."""
+"""Whole jobs: train on a data set or on files, predict from a saved run, the demo."""
 
 from linkparity.experiments.graph_files import GraphFiles, read_graph
 from linkparity.experiments.predict import PairsFile, predict_pairs, predict_top

@@ -20,7 +20,7 @@ GAMMA = 100
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What the demo found: a graph, and one run per model and criterion."""
+    """The result of the demo: a graph, and one run per model and criterion."""
 
     graph: Graph
     runs: tuple[Run, ...]
@@ -41,21 +41,21 @@ def beside(row: Row) -> dict[str, Published]:
     return {name: published()[*where, name] for name in MEASURES if (*where, name) in published()}
 
 
-def run_demo(tell: Callable[[str], None] = lambda text: None, seed: int = 0) -> Demo:
+def run_demo(say: Callable[[str], None] = lambda text: None, seed: int = 0) -> Demo:
     """Train two models on 80 % of the links, plain and with the regularizer, and evaluate them.
 
     Args:
-        tell: is told what happens next.
-        seed: of the split and of the training.
+        say: called with each line of progress.
+        seed: random seed of the split and of the training.
     """
     began = perf_counter()
     graph = load(DATASET)
-    tell(f"{DATASET}: {graph}")
+    say(f"{DATASET}: {graph}")
     runs = []
     for model in MODELS:
         for criterion in CRITERIA:
             predictor = LinkPredictor(model, criterion, gamma=GAMMA, seed=seed)
             run = train_run(graph, predictor, dataset=DATASET)
             runs.append(run)
-            tell(f"{model}, {run.criterion}: trained in {run.predictor.fit_seconds_:.1f} s")
+            say(f"{model}, {run.criterion}: trained in {run.predictor.fit_seconds_:.1f} s")
     return Demo(graph, tuple(runs), perf_counter() - began)

@@ -1,35 +1,31 @@
-"""Scores for pairs in a file, or the likeliest new partners of each node."""
+"""Scores for the pairs of a file, or the most likely new partners of each node."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from linkparity.graph.graph import Graph
+from linkparity.graph.untidy import SelfLoops, check_choice, self_loop_error
 from linkparity.prediction import LinkPredictor
+from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM, check_output, whole_file
-from linkparity.support.optional import require
-from linkparity.support.wording import nearest_id
+from linkparity.support.registry import did_you_mean
+from linkparity.support.wording import LOOKED_AT, place
 from linkparity.support.workspace import Workspace
-from linkparity.tables.engines.base import EXTRA, ROW, Input
+from linkparity.tables.engines.base import ROW, Input
 from linkparity.tables.engines.duckdb import DuckEngine, copy_options, quoted, size_of, text
 from linkparity.tables.engines.errors import readable_errors
-from linkparity.tables.reading.columns import check_choices, check_header, pick_ends
-from linkparity.tables.reading.files import Format, format_of, open_source
+from linkparity.tables.reading.columns import check_header, pick_ends
+from linkparity.tables.reading.files import Format, Source, format_of, open_source
 from linkparity.tables.reading.nodes import id_text
 
 SCORE = "score"
-
-
-def load_run(path: str) -> LinkPredictor:
-    """A run directory, or a sentence about what it is not."""
-    try:
-        return LinkPredictor.load(path)
-    except FileNotFoundError as error:
-        what = str(error).split(";")[0]
-        raise ValueError(f"{what}; give a directory that linkparity train --out made") from None
 
 
 @dataclass(frozen=True)
@@ -38,115 +34,108 @@ class PairsFile:
 
     Attributes:
         name: the file, ``-`` for stdin.
-        source: column of the first node, where it has another name; likewise the next.
-        unknown: what becomes of pairs with a node that was not trained on.
-        self_loops: what becomes of a pair of a node with itself.
+        source: column of the first node of a pair, if it has another name.
+        target: column of the second node of a pair, if it has another name.
+        unknown: pairs with a node that was not trained on: an error, or dropped.
+        self_loops: pairs of a node with itself: an error, or dropped.
     """
 
     name: str
     source: str | None = None
     target: str | None = None
     unknown: Literal["error", "drop"] = "error"
-    self_loops: Literal["error", "drop"] = "error"
+    self_loops: SelfLoops = "error"
 
     def __post_init__(self) -> None:
-        check_choices(self_loops=self.self_loops)
-        if self.unknown not in ("error", "drop"):
-            raise ValueError(
-                f"unknown must be 'error' or 'drop', got {self.unknown!r}; "
-                "a node that was not trained on has no scores"
-            )
+        check_choice("unknown", self.unknown, choices=("error", "drop"))
+        check_choice("self_loops", self.self_loops)
 
 
 def predict_pairs(run: str, pairs: PairsFile, out: str, force: bool = False) -> int:
-    """Write the table of pairs with a column ``score``; how many rows."""
-    shape = _checked(out, force, pairs.name)
-    predictor = load_run(run)
-    with Workspace() as workspace, readable_errors():
+    """Write the table of pairs with a column ``score``; return the number of rows."""
+    shape = _output_format(out, force, pairs.name, run)
+    predictor = LinkPredictor.load(run)
+    with Workspace() as workspace:
         source = open_source(pairs.name, workspace)
-        engine = DuckEngine(workspace, size_of(source))
-        try:
+        with _engine(workspace, source) as engine:
             given = engine.read(source, "pairs")
-            rows, index = _numbers(engine, given, predictor, pairs)
+            rows, index = _numbered_pairs(engine, given, predictor.graph_, pairs)
             scores = predictor.predict_proba(index)
             with whole_file(out, force) as path:
                 _write(engine, given, rows, scores, path, shape)
-        finally:
-            engine.close()
     return len(index)
 
 
-def predict_top(run: str, k: int, nodes: list[str] | None, out: str, force: bool = False) -> int:
-    """Write the ``k`` likeliest new partners of each node; how many rows.
+def predict_top(run: str, k: int, nodes: str | None, out: str, force: bool = False) -> int:
+    """Write the ``k`` most likely new partners of each node; return the number of rows.
 
-    Where sources and targets are two kinds, of each source; a target that is asked for stands in
-    the column of targets, its partners in that of sources.
+    ``nodes`` holds ids with commas between them, or is a file with one id per line; None is all
+    nodes, in a bipartite graph all sources. A target in ``nodes`` is written in the column of
+    targets, and its partners in the column of sources.
     """
-    pa = require("pyarrow", "predict", EXTRA)
+    import pyarrow as pa
+
     if k < 1:
-        raise ValueError(f"top must be at least 1 partner per node, got {k}")
-    shape = _checked(out, force)
-    predictor = load_run(run)
-    graph = predictor.graph_
-    names = _names(graph)
-    side = _sides(graph)
-    chosen = np.flatnonzero(side == 0)
-    if nodes is not None:
-        number = {str(name): i for i, name in reversed(list(enumerate(names)))}
-        for each in nodes:
-            if each not in number:
-                raise ValueError(
-                    f"--for: node {each!r} was not trained on{nearest_id(each, number)} write ids "
-                    "alike; ids that hold a comma go into a file, one per line"
-                )
-        chosen = np.array(list(dict.fromkeys(number[each] for each in nodes)))
+        raise InputError(f"must be at least 1 partner per node, got {k}", argument="top")
+    wanted = None if nodes is None else _listed_nodes(nodes)
+    shape = _output_format(out, force, run, nodes)
+    predictor = LinkPredictor.load(run)
+    names, side = _names(predictor.graph_), _sides(predictor.graph_)
+    chosen = np.flatnonzero(side == 0) if wanted is None else _numbers_of(wanted, names)
     best = predictor.top(k, chosen)
     turned = side[best.node] == 1
-    first, second = (
-        np.where(turned, best.partner, best.node),
-        np.where(turned, best.node, best.partner),
-    )
-    source, target = ([names[i] for i in end.tolist()] for end in (first, second))
-    ends = {"source": _column(source), "target": _column(target)}
-    frame = pa.table(ends | {SCORE: 1 / (1 + np.exp(-best.logit))})
-    with Workspace() as workspace, readable_errors():
-        engine = DuckEngine(workspace)
-        try:
-            engine.con.con.register("best", frame)
-            with whole_file(out, force) as path:
-                engine.run(f"COPY best TO {text(path)} ({copy_options(shape)})")
-        finally:
-            engine.close()
-    return len(source)
+    first = np.where(turned, best.partner, best.node)
+    second = np.where(turned, best.node, best.partner)
+    ends = [_id_column([names[i] for i in end.tolist()]) for end in (first, second)]
+    scores = 1 / (1 + np.exp(-best.logit))
+    with Workspace() as workspace, _engine(workspace) as engine:
+        best_pairs = pa.table({"source": ends[0], "target": ends[1], SCORE: scores})
+        engine.con.con.register("best", best_pairs)
+        with whole_file(out, force) as path:
+            engine.run(f"COPY best TO {text(path)} ({copy_options(shape)})")
+    return len(scores)
 
 
-def _column(ids: list[Any]) -> Any:
-    """Ids as a column; whole numbers beyond 63 bits as such."""
-    pa = require("pyarrow", "predict", EXTRA)
-    whole = all(isinstance(each, int) for each in ids)
-    return pa.array(ids, pa.uint64() if whole and max(ids, default=0) >= 2**63 else None)
-
-
-def listed_nodes(told: str | None) -> list[str] | None:
-    """Ids from a file with one per line, or as typed with commas."""
-    if told is None:
-        return None
-    if not os.path.isfile(told):
-        return told.split(",")
-    try:
-        text = Path(told).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{told}: is not UTF-8 text; save the file in that encoding") from None
-    nodes = [line for line in text.split("\n") if line]
-    if not nodes:
-        raise ValueError(f"{told}: names no node; write one id per line")
-    return nodes
-
-
-def _checked(out: str, force: bool, *inputs: str) -> Format:
+def _output_format(out: str, force: bool, *inputs: str | None) -> Format:
     shape = format_of("out.csv" if out == STREAM else out)
     check_output(out, force, inputs)
     return shape
+
+
+@contextmanager
+def _engine(workspace: Workspace, source: Source | None = None) -> Iterator[DuckEngine]:
+    with readable_errors():
+        engine = DuckEngine(workspace, 0 if source is None else size_of(source))
+        try:
+            yield engine
+        finally:
+            engine.close()
+
+
+def _listed_nodes(given: str) -> list[str]:
+    """Ids from a file with one per line, or with commas between them."""
+    if not os.path.isfile(given):
+        return given.split(",")
+    try:
+        content = Path(given).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        fix = "save the file in that encoding"
+        raise InputError("is not UTF-8 text", fix, where=given) from None
+    nodes = [line for line in content.split("\n") if line]
+    if not nodes:
+        raise InputError("names no node", "write one id per line", where=given)
+    return nodes
+
+
+def _numbers_of(wanted: list[str], names: list[Any]) -> np.ndarray:
+    """The number of each id, once."""
+    number = {str(name): i for i, name in reversed(list(enumerate(names)))}
+    for each in wanted:
+        if each not in number:
+            hint = did_you_mean(each, islice(number, LOOKED_AT))
+            fix = f"{hint}write ids alike; ids with a comma go into a file, one per line"
+            raise InputError(f"node {each!r} was not trained on", fix, where="--for")
+    return np.array(list(dict.fromkeys(number[each] for each in wanted)))
 
 
 def _names(graph: Graph) -> list[Any]:
@@ -154,52 +143,60 @@ def _names(graph: Graph) -> list[Any]:
 
 
 def _sides(graph: Graph) -> np.ndarray:
-    """``(n,)`` 0 for sources, 1 for targets; 0 throughout where there is one kind."""
+    """``(n,)`` 0 for sources, 1 for targets; all 0 where there is one kind of nodes."""
     return np.zeros(graph.num_nodes) if graph.side is None else graph.side.numpy()
 
 
-def _numbers(
-    engine: DuckEngine, given: Input, predictor: LinkPredictor, pairs: PairsFile
+def _id_column(ids: list[Any]) -> Any:
+    """Ids as an Arrow column; whole numbers beyond 63 bits keep their type."""
+    import pyarrow as pa
+
+    whole = all(isinstance(each, int) for each in ids)
+    return pa.array(ids, pa.uint64() if whole and max(ids, default=0) >= 2**63 else None)
+
+
+def _numbered_pairs(
+    engine: DuckEngine, given: Input, graph: Graph, pairs: PairsFile
 ) -> tuple[np.ndarray, np.ndarray]:
-    """``(P,)`` rows that are scored, in their order, and ``(P, 2)`` their node numbers."""
-    pa = require("pyarrow", "predict", EXTRA)
-    graph = predictor.graph_
+    """``(P,)`` rows to score, in order, and ``(P, 2)`` the numbers of their nodes."""
+    import pyarrow as pa
+
     for name in given.columns:
         if name.lower() == SCORE:
-            raise ValueError(
-                f"{given.name}: has a column {name!r} already, which predict would write; rename "
-                f"it in the file, such as to 'old_{SCORE}', or leave it out"
+            raise InputError(
+                f"has a column {name!r} already, which predict would write",
+                f"rename it in the file, such as to 'old_{SCORE}', or leave it out",
+                where=given.name,
             )
     ends = pick_ends(given, pairs.source, pairs.target)
-    side = _sides(graph)
     ids = [str(name) for name in _names(graph)]
     check_header(given.name, ends, ids)
-    table = pa.table({"id": ids, "number": np.arange(graph.num_nodes), "side": side})
-    engine.con.con.register("known", table)
+    known = {"id": ids, "number": np.arange(graph.num_nodes), "side": _sides(graph)}
+    engine.con.con.register("known", pa.table(known))
     left, right = ("", "") if graph.side is None else ("AND a.side = 0", "AND b.side = 1")
     rows = given.table
     texts = rows.select(row=rows[ROW], first=id_text(rows[ends[0]]), second=id_text(rows[ends[1]]))
     engine.run(
         f"CREATE TABLE numbered AS SELECT p.row, a.number AS a, b.number AS b, "
-        f"coalesce(p.first, '') = '' OR coalesce(p.second, '') = '' AS bare "
+        f"coalesce(p.first, '') = '' OR coalesce(p.second, '') = '' AS empty "
         f"FROM ({engine.con.compile(texts)}) p LEFT JOIN known a ON p.first = a.id {left} "
         f"LEFT JOIN known b ON p.second = b.id {right}"
     )
-    wrong = ["bare"]
-    wrong += ["a IS NULL OR b IS NULL"] if pairs.unknown == "error" else []
-    wrong += ["a = b"] if pairs.self_loops == "error" else []
+    refused = ["empty"]
+    refused += ["a IS NULL OR b IS NULL"] if pairs.unknown == "error" else []
+    refused += ["a = b"] if pairs.self_loops == "error" else []
     bad = engine.run(
-        f"SELECT row, a, b FROM numbered WHERE {' OR '.join(wrong)} ORDER BY row LIMIT 1"
+        f"SELECT row, a, b FROM numbered WHERE {' OR '.join(refused)} ORDER BY row LIMIT 1"
     ).fetchall()
     if bad:
-        raise ValueError(_wrong(engine, given, ends, ids, *bad[0]))
+        raise _row_error(engine, given, ends, ids, *bad[0])
     found = engine.run("SELECT row, a, b FROM numbered WHERE a <> b ORDER BY row").fetchnumpy()
     if not len(found["row"]):
-        raise ValueError(f"{given.name}: has no pair to score; check the file and the options")
+        raise InputError("has no pair to score", "check the file and the options", where=given.name)
     return found["row"], np.stack([found["a"], found["b"]], axis=1).astype(np.int64)
 
 
-def _wrong(
+def _row_error(
     engine: DuckEngine,
     given: Input,
     ends: tuple[str, str],
@@ -207,30 +204,27 @@ def _wrong(
     row: int,
     a: int | None,
     b: int | None,
-) -> str:
-    """What is wrong with a row, and what to do about it."""
+) -> InputError:
+    """What is wrong with a row, and what would help."""
     columns = ", ".join(map(quoted, ends))
     nodes = engine.run(f"SELECT {columns} FROM pairs WHERE {ROW} = {row}").fetchall()[0]
     empty = [each is None or each == "" for each in nodes]
-    at = empty.index(True) if any(empty) else 0 if a is None else 1
-    place, node = f"{given.name}: row {row + 1:,}, column {ends[at]!r}", nodes[at]
-    if a is not None and b is not None and not any(empty):
-        return (
-            f"{place} joins node {node!r} with itself, and only pairs of two nodes have scores; "
-            "leave such rows out with --self-loops drop"
-        )
-    if empty[at]:
-        return f"{place} holds nothing, not an id; fill it in or leave the row out"
+    end = empty.index(True) if any(empty) else 0 if a is None else 1
+    where, node = place(given.name, row + 1, ends[end]), nodes[end]
+    if empty[end]:
+        return InputError("the id is missing", "fill it in or leave the row out", where=where)
+    if a is not None and b is not None:
+        return self_loop_error(where, node)
     if str(node) in ids:
-        kind, other = ("target", "source") if at == 0 else ("source", "target")
-        return (
-            f"{place}: node {node!r} was trained on as a {kind}, not as a {other}; "
-            f"put sources in column {ends[0]!r} and targets in column {ends[1]!r}"
+        kind, other = ("target", "source") if end == 0 else ("source", "target")
+        return InputError(
+            f"node {node!r} was trained on as a {kind}, not as a {other}",
+            f"put sources in column {ends[0]!r} and targets in column {ends[1]!r}",
+            where=where,
         )
-    return (
-        f"{place}: node {node!r} was not trained on{nearest_id(node, ids)} write ids alike, "
-        "or leave such rows out with --unknown drop"
-    )
+    hint = did_you_mean(str(node), ids[:LOOKED_AT])
+    fix = f"{hint}write ids alike, or leave such rows out with {{unknown=drop}}"
+    return InputError(f"node {node!r} was not trained on", fix, where=where)
 
 
 def _write(
@@ -241,7 +235,8 @@ def _write(
     path: str,
     shape: Format,
 ) -> None:
-    pa = require("pyarrow", "predict", EXTRA)
+    import pyarrow as pa
+
     engine.con.con.register("scored", pa.table({"row": rows, SCORE: scores}))
     columns = ", ".join(f"g.{quoted(name)}" for name in given.columns)
     query = (

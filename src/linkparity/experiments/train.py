@@ -17,10 +17,10 @@ from linkparity.training import Epoch
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A trained model and how it did.
+    """A trained model and its scores.
 
     Attributes:
-        dataset: name of the data set, or None for own files.
+        dataset: name of the data set, or None for the user's own files.
         predictor: the trained model.
         scores: its measures on the held-out pairs.
     """
@@ -43,10 +43,10 @@ def train_run(
     graph: Graph,
     predictor: LinkPredictor,
     out: Path | None = None,
-    *,
     dataset: str | None = None,
+    *,
     test: float = 0.2,
-    tell: Callable[[Epoch], object] | None = None,
+    on_epoch: Callable[[Epoch], object] | None = None,
 ) -> Run:
     """Hold out links, train on the rest, evaluate, and save to ``out`` if given."""
     if out is not None:
@@ -55,8 +55,8 @@ def train_run(
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrainingWarning)
         try:
-            predictor.fit(split.train, on_epoch=tell)
-        except TrainingWarning:  # half a run is none
+            predictor.fit(split.train, on_epoch=on_epoch)
+        except TrainingWarning:  # an interrupted training is not saved
             raise KeyboardInterrupt from None
     scores = evaluate(predictor, split, seed=predictor.seed)
     predictor.held_out_ = split.test.index[split.test.label == 1]

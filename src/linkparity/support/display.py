@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from linkparity.support.wording import without_controls
+
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
@@ -74,7 +76,9 @@ class Displayed:
         console = Console(file=StringIO(), width=WIDTH, color_system=None, legacy_windows=False)
         with console.capture() as text:
             console.print(self)
-        return "\n".join(line.rstrip() for line in text.get().splitlines())
+        return "\n".join(
+            line.rstrip() for line in without_controls(text.get()).split("\n")
+        ).rstrip()
 
     def _repr_html_(self) -> str:
         parts = self.document()

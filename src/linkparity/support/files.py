@@ -23,9 +23,11 @@ def to_stdout() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the end is quiet
-        raise PlainError("stdout was closed before all was written") from None
+        closed = isinstance(error, BrokenPipeError)
+        problem = "was closed before all was written" if closed else f"failed: {error.strerror}"
+        raise PlainError(f"stdout {problem}") from None
 
 
 def check_output(name: str, force: bool, inputs: Iterable[str | None] = ()) -> None:

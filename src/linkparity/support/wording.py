@@ -1,5 +1,6 @@
 """Parts of messages: counts with their nouns, places in tables, similar ids."""
 
+import re
 from collections.abc import Iterable
 from itertools import islice
 
@@ -7,6 +8,17 @@ from linkparity.support.registry import nearest
 
 #: Maximum number of ids that are searched for a similar one.
 LOOKED_AT = 10_000
+#: Characters that command a terminal or turn the direction of writing; not tab and newline.
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def without_controls(text: str) -> str:
+    r"""Text that is safe to show on a terminal: control characters are left out.
+
+    >>> without_controls("a\x1b[31mb")
+    'a[31mb'
+    """
+    return CONTROLS.sub("", text)
 
 
 def counted(count: int, noun: str) -> str:
