@@ -61,7 +61,7 @@ def train(
 ) -> None:
     """Train on a data set or on own files: split, train, evaluate, save."""
     from linkparity.cli.progress import training_progress
-    from linkparity.criteria import LABEL_CRITERIA
+    from linkparity.criteria import trainable
     from linkparity.experiments import GraphFiles, read_graph, train_run
     from linkparity.models import MODELS
     from linkparity.prediction import LinkPredictor
@@ -83,7 +83,7 @@ def train(
         if given:
             other = "the NAME of a data set" if links else "--links"
             raise ValueError(f"train: {option} goes with {other}; leave it out")
-    Registry("criterion", {"none": None, **LABEL_CRITERIA})[criterion]  # a wrong name is told first
+    Registry("criterion", {"none": None, **trainable()})[criterion]  # a wrong name is told first
     if criterion == "none":
         for option, moot in (("--target", target != "model"), ("--tolerance", tolerance)):
             if moot:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from linkparity.criteria.group_pairs import check_groups
+from linkparity.criteria.group_pairs import check_groups, occurring_pairs, reading_order
 from linkparity.metrics.arrays import check_labels, check_length, check_scores, check_weight, plain
-from linkparity.metrics.views import group_pairs, view_cells
+from linkparity.metrics.views import view_cells
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -85,7 +85,7 @@ class CellSums:
         Pairs without a group are left out. Without labels the number of links is unknown from
         here on, and so is every mean over links.
         """
-        key, code = group_pairs(check_groups(np.array(plain(groups))).numpy())
+        key, code = occurring_pairs(check_groups(np.array(plain(groups))).numpy())
         _, h, _ = check_scores("CellSums.update", None, prob)
         check_length("CellSums.update", "groups", code, len(h))
         w = check_weight("CellSums.update", weight, len(h))
@@ -107,8 +107,9 @@ class CellSums:
 
     def result(self, view: str = "subgroup", names: Sequence[str] = ()) -> CellMeans:
         """Means per cell of ``view``, over the group pairs that have been seen."""
-        keys = sorted(self._rows, key=_reading_order)
-        key = np.array(keys, dtype=np.int64).reshape(len(keys), -1 if keys else 2)
+        seen = list(self._rows)
+        key = np.array(seen, dtype=np.int64).reshape(len(seen), -1 if seen else 2)
+        key = key[reading_order(key)]
         return cell_means(key, self.table(key), view, names)
 
     def table(self, key: np.ndarray) -> np.ndarray:
@@ -148,7 +149,3 @@ def _gather(member: "csr_array", term: np.ndarray) -> np.ndarray:
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     ratio: np.ndarray = np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
     return ratio
-
-
-def _reading_order(key: tuple[int, ...]) -> tuple[bool, tuple[int, ...]]:
-    return key[-1] < 0, key
