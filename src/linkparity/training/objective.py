@@ -18,11 +18,9 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import CRITERIA, Cells, Criterion, trainable
-from linkparity.criteria.registry import find_criterion
 from linkparity.graph import Graph
 from linkparity.projection.fit import PairSums, check_tolerance
 from linkparity.projection.regularizer import FairnessRegularizer, Parity
-from linkparity.support.errors import InputError
 from linkparity.support.validation import real_number
 
 if TYPE_CHECKING:
@@ -162,13 +160,13 @@ class Objective:
 
 def trained_criterion(criterion: str | Criterion) -> Criterion:
     """The criterion of a name, if a graph's pairs alone say what its cells are."""
-    unknown = isinstance(criterion, str) and criterion not in CRITERIA
-    found = trainable()[str(criterion)] if unknown else find_criterion(criterion)
-    if found.for_given_pairs_only:
-        raise InputError(
-            f"{found.name!r} is defined for given pairs only, and training draws its own",
-            f"use FairnessRegularizer in your own loop, or one of {', '.join(trainable())}",
-            argument="criterion",
-            caller="train",
+    if not isinstance(criterion, str | Criterion):
+        raise ValueError(f"train: criterion must be a name, a Criterion or None, got {criterion!r}")
+    known = trainable()
+    found = CRITERIA.get(criterion) if isinstance(criterion, str) else criterion
+    if found is not None and found.for_given_pairs_only:
+        raise ValueError(
+            f"train: criterion {found.name!r} belongs to given pairs, and training draws its own; "
+            f"use FairnessRegularizer in your own loop, or one of {', '.join(known)}"
         )
-    return found
+    return known[criterion] if isinstance(criterion, str) else criterion
