@@ -103,17 +103,21 @@ class Fit:
         means = self.problem.means(_with_weight(now, self.cells))
         return float(np.abs(means - expit(self.solution.target_logit)).max())
 
-    def divergence(self, source: PairSums, now: Sums | None = None) -> float:
-        """KL-divergence of the tilted model to the model, in nats.
+    def dual_value(self, source: PairSums, now: Sums) -> float:
+        r"""Lower bound of the projection's KL-divergence in nats, from the sums at the tilts.
 
-        Given the sums at the tilts, of the projection: exact to second order in their residual.
+        .. math:: L(\lambda) = -Z(A^\top\lambda) + \lambda\cdot b
+                  = \mathrm{KL}(h_t \,\|\, h) + \lambda\cdot(b - A S)
+
+        For fixed multipliers its gradient in the logits is ``w (h − h_t)``.
         """
-        tilted = float(source.divergence(self.tilt).sum())
-        if now is None:
-            return tilted
         multiplier = self.solution.multiplier
         shortfall = self.problem.shortfall(_with_weight(now, self.cells), multiplier)
-        return max(0.0, tilted + float(multiplier @ shortfall))
+        return float(source.divergence(self.tilt).sum()) + float(multiplier @ shortfall)
+
+    def divergence(self, source: PairSums, now: Sums) -> float:
+        """KL-divergence of the projection to the model, exact to second order in the residual."""
+        return max(0.0, self.dual_value(source, now))
 
     @property
     def target_gradient_factor(self) -> np.ndarray:

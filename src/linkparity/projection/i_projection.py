@@ -34,7 +34,8 @@ class Projection:
 
     Attributes:
         tilt: ``(M,)``; 0 for a cell without pairs.
-        kl: 0-d, weighted sum of KL(h_F ‖ h) in nats; carries the gradient w (h − h_F).
+        kl: 0-d, weighted sum of KL(h_F ‖ h) in nats; carries the gradient w (h − h_F). A lower
+            bound of it with ``sample_size``.
         target: the mean that the constraints require; a dict by label or attribute if several.
         residual: largest distance of a constrained mean from its target.
         steps: steps of the solver.
@@ -130,7 +131,8 @@ def i_project(
         directed: whether (0, 1) and (1, 0) are different pairs of groups.
         combine: several attributes ``"cross"``-ed, or ``"each"`` constrained separately.
         sample_size: fit the tilts on about so many pairs, at least one of each cell. The residual
-            and ``kl`` are then those of all pairs at these tilts, unchecked.
+            is then that of all pairs, unchecked, and ``kl`` the dual value of all pairs at these
+            tilts: never above the exact one, and negative where the sample is too small.
         through_target: let the gradient of ``kl`` include the path through the model's own mean.
         generator: source of randomness for the sample; seeded with 0 by default.
 
@@ -169,9 +171,8 @@ def i_project(
     fit, source = _fit(plain, cells, part, goal, tol, bound)
     now = source(fit.tilt)
     wide = x.dtype if x.dtype in TOL else torch.float32
-    kl = torch.tensor(
-        fit.divergence(source, now if part is None else None), dtype=wide, device=x.device
-    )
+    value = fit.divergence(source, now) if part is None else fit.dual_value(source, now)
+    kl = torch.tensor(value, dtype=wide, device=x.device)
     if x.requires_grad and torch.is_grad_enabled():
         through = through_target and goal.target == "model" and cells.layout.right is None
         kl = _with_gradient(x, kl, _gradient(source, fit, x, through))
