@@ -20,8 +20,9 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 import linkparity as lp
 from linkparity.criteria import Custom
+from linkparity.criteria.group_pairs import occurring_pairs
 from linkparity.metrics import METRICS, VIEWS, CellSums, ScoredPairs, gap
-from linkparity.metrics.views import group_pairs, view_cells
+from linkparity.metrics.views import view_cells
 
 EXAMPLES = settings(deadline=None, max_examples=40)
 
@@ -549,7 +550,7 @@ def test_every_metric_answers_an_empty_problem_with_a_reason(projection):
 def test_group_pairs_are_numbered_like_a_sorted_set(pairs, scale):
     """Small numbers are looked up, large ones sorted: the answer is the same."""
     scaled = [tuple(g * scale if g >= 0 else g for g in pair) for pair in pairs]
-    key, code = group_pairs(np.array(scaled, dtype=np.int64).reshape(-1, 2))
+    key, code = occurring_pairs(np.array(scaled, dtype=np.int64).reshape(-1, 2))
 
     def ordered(pair):
         low, high = sorted(pair)

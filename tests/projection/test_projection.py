@@ -1,6 +1,7 @@
 """The I-projection against other ways to the same numbers."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -380,7 +381,7 @@ def test_large_cells_agree_with_small_ones(dtype, ordered, weighted):
 
 
 def _small(x, groups, weight):
-    from linkparity import sums
+    from linkparity.projection import sums
 
     before = sums.SMALL
     sums.SMALL = 10**9
@@ -424,20 +425,89 @@ def test_sample_meets_every_group_and_reports_its_residual():
     assert p.tilt[2].item() == pytest.approx(full.tilt[2].item(), abs=1e-6)
     assert 1e-9 < p.residual < 0.02
     assert p.kl.item() == pytest.approx(full.kl.item(), rel=0.15)
-    assert p.kl.item() == pytest.approx(divergence(x.numpy(), p.logits.numpy()), rel=1e-9)
+    assert p.kl.item() <= full.kl.item()
     same = i_project(x, groups, sample_size=2000, generator=torch.Generator().manual_seed(1))
     assert torch.equal(p.tilt, same.tilt)
     every = i_project(x, groups, sample_size=count)
     assert every.tilt.numpy() == pytest.approx(full.tilt.numpy(), abs=1e-8)
 
 
-def test_sample_gradient_is_that_of_its_value():
-    drawn = random_problem(seed=2, count=60)
+def dual_value(x, p, weight, target, tolerance=0.0):
+    """L at the tilts of a projection for dp, pair by pair: a function of the logits alone."""
+    t = p.tilt[p.cell]
+    penalty = tolerance * (weight * t.abs()).sum()
+    softplus = torch.nn.functional.softplus
+    return (weight * (softplus(x) - softplus(x + t) + t * target)).sum() - penalty
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.05])
+@pytest.mark.parametrize("seed", range(5))
+def test_sample_gradient_is_that_of_its_value(seed, tolerance):
+    """Value and gradient are those of the dual of all pairs, the sample's tilts held fixed."""
+    drawn = random_problem(seed=seed, count=60)
     x = torch.from_numpy(drawn.logits).requires_grad_()
-    p = i_project(x, drawn.groups, target=0.4, sample_size=20, generator=torch.Generator())
+    weight = torch.from_numpy(drawn.weight)
+    options = {"weight": weight, "target": 0.4, "tolerance": tolerance, "sample_size": 20}
+    generator = torch.Generator().manual_seed(seed)
+    p = i_project(x, drawn.groups, **options, generator=generator)
     p.kl.backward()
-    closed = (torch.sigmoid(x) - torch.sigmoid(p.logits)).detach()
+    closed = weight * (torch.sigmoid(x) - torch.sigmoid(p.logits)).detach()
     assert x.grad.numpy() == pytest.approx(closed.numpy(), abs=1e-12)
+    assert p.kl.item() == pytest.approx(dual_value(x, p, weight, 0.4, tolerance).item(), abs=1e-7)
+
+    class Projected(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, logits):
+            return dual_value(logits, p, weight, 0.4, tolerance)
+
+        @staticmethod
+        def backward(ctx, upstream):
+            return upstream * x.grad
+
+    assert torch.autograd.gradcheck(Projected.apply, x)
+
+
+def test_sample_gradient_through_the_models_mean():
+    drawn = random_problem(seed=3, count=60)
+    x = torch.from_numpy(drawn.logits).requires_grad_()
+    weight = torch.from_numpy(drawn.weight)
+    p = i_project(x, drawn.groups, weight=weight, sample_size=20, through_target=True)
+    p.kl.backward()
+    again = x.detach().clone().requires_grad_()
+    target = (weight * torch.sigmoid(again)).sum() / weight.sum()
+    value = dual_value(again, p, weight, target)
+    value.backward()
+    assert p.kl.item() == pytest.approx(value.item(), abs=1e-9)
+    assert x.grad.numpy() == pytest.approx(again.grad.numpy(), abs=1e-12)
+
+
+@pytest.mark.parametrize("target", [0.3, "model", "free"])
+@pytest.mark.parametrize("tolerance", [0.0, 0.02])
+def test_value_of_a_sample_never_exceeds_the_exact_one(target, tolerance):
+    for seed in range(12):
+        drawn = random_problem(seed=seed, count=200, groups=4)
+        options = {"weight": drawn.weight, "target": target, "tolerance": tolerance}
+        x = torch.from_numpy(drawn.logits)
+        exact = i_project(x, drawn.groups, **options).kl.item()
+        for size in (20, 60):
+            generator = torch.Generator().manual_seed(seed)
+            options |= {"sample_size": size, "generator": generator}
+            assert i_project(x, drawn.groups, **options).kl.item() <= exact * (1 + 1e-9) + 1e-9
+
+
+def test_value_of_a_sample_tends_to_the_exact_one():
+    generator = torch.Generator().manual_seed(0)
+    groups = torch.randint(0, 3, (40_000, 2), generator=generator)
+    x = torch.randn(40_000, generator=generator, dtype=torch.float64) + 0.3 * groups.sum(dim=1)
+    exact = i_project(x, groups, target=0.4).kl.item()
+
+    def shortfall(size, seed):
+        generator = torch.Generator().manual_seed(seed)
+        return exact - i_project(x, groups, target=0.4, sample_size=size, generator=generator).kl
+
+    means = [np.mean([shortfall(size, s) for s in range(8)]) for size in (250, 1000, 4000, 16_000)]
+    assert all(before > 2 * after > 0 for before, after in pairwise(means))
+    assert means[-1] < 1e-3 * exact
 
 
 # ---------------------------------------------------------------- results and refusals
@@ -664,7 +734,7 @@ def test_sampling_leaves_the_global_generator_alone():
 def test_second_derivatives_are_refused():
     x = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)
     (gradient,) = torch.autograd.grad(i_project(x, [0, 1, 2]).kl, x, create_graph=True)
-    with pytest.raises(RuntimeError, match="no second one"):
+    with pytest.raises(RuntimeError, match="no second derivative"):
         gradient.sum().backward()
 
 
@@ -732,7 +802,7 @@ def test_the_best_of_all_targets_for_a_hundred_and_fifty_groups(tolerance):
 def test_of_constraints_that_overlap_too_many_are_refused(monkeypatch):
     rng = np.random.default_rng(0)
     groups = {name: rng.integers(0, 40, (2000, 2)) for name in "ab"}
-    monkeypatch.setattr("linkparity.projection.solver.problem.MOST_NUMBERS", 10**6)
+    monkeypatch.setattr("linkparity.projection.solver.problem.MAX_ENTRIES", 10**6)
     with pytest.raises(ValueError, match=r"1,\d+ constraints on \d,\d+ cells .* into fewer, or"):
         i_project(torch.zeros(2000), groups, combine="each", target=0.3)
 

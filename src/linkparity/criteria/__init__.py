@@ -8,12 +8,11 @@ from linkparity.criteria.custom import Custom
 from linkparity.criteria.dp import DemographicParity
 from linkparity.criteria.eo import EqualOpportunity
 from linkparity.criteria.equalized_odds import EqualizedOdds
-from linkparity.criteria.registry import CRITERIA, LABEL_CRITERIA
+from linkparity.criteria.registry import CRITERIA, trainable
 from linkparity.criteria.weak_dp import WeakParity
 
 __all__ = [
     "CRITERIA",
-    "LABEL_CRITERIA",
     "AccuracyEquality",
     "Cells",
     "ChurnEquality",
@@ -24,4 +23,5 @@ __all__ = [
     "EqualizedOdds",
     "Layout",
     "WeakParity",
+    "trainable",
 ]

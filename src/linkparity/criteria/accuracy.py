@@ -5,19 +5,21 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria.base import Criterion, Layout, by_label
-from linkparity.criteria.group_pairs import NONE, GroupPairs
+from linkparity.criteria.group_pairs import GroupPairs
+from linkparity.graph.groups import NO_GROUP
 
 
 class AccuracyEquality(Criterion):
-    """Per group pair, the mean of ``p`` over links and of ``1 − p`` over other pairs."""
+    """Per pair of groups, the mean of ``p`` over links and of ``1 − p`` over other pairs."""
 
     name = "accuracy"
     needs_labels = True
+    by_group_pair = True
     #: +1 counts agreement with the label, −1 disagreement.
     sign = 1.0
 
     def layout(self, groups: GroupPairs) -> Layout:
-        """One row per group pair over its two cells, of opposite signs."""
+        """One row per pair of groups over its two cells, of opposite signs."""
         names, key = by_label(groups)
         row = np.tile(np.arange(len(groups)), 2)
         value = self.sign * np.repeat([-1.0, 1.0], len(groups))
@@ -25,5 +27,5 @@ class AccuracyEquality(Criterion):
         return Layout(names, key, np.arange(len(names)), row, value, groups.names, block)
 
     def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
-        """The group cell, shifted for links."""
-        return torch.where(code == NONE, NONE, code + len(groups) * label)
+        """The pair of groups, shifted for links."""
+        return torch.where(code == NO_GROUP, NO_GROUP, code + len(groups) * label)

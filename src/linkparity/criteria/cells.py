@@ -1,4 +1,4 @@
-"""Cells: which pairs a criterion treats alike, sorted once and used for any logits."""
+"""Cells: the pairs that a criterion treats alike, sorted once and used for any logits."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,19 +10,25 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria.base import Criterion, Layout
-from linkparity.criteria.custom import Custom
 from linkparity.criteria.group_pairs import (
-    NONE,
     GroupPairs,
     check_groups,
     cross_groups,
     number_group_pairs,
 )
-from linkparity.criteria.registry import CRITERIA
+from linkparity.criteria.overlap import overlap
+from linkparity.criteria.registry import find_criterion
 from linkparity.support.arrays import tensor
-from linkparity.support.segments import SMALL, Chunk, split_chunks, sum_segments
-
-CHUNK = 1 << 20
+from linkparity.support.errors import InputError
+from linkparity.support.segments import (
+    PART_SIZE,
+    SMALL,
+    Chunk,
+    smallest_integer,
+    sort_segments,
+    split_chunks,
+    sum_segments,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +39,12 @@ class Cells:
         criterion: what the cells were made for.
         layout: names, keys and constraints of the M cells.
         code: ``(P,)`` cell of each pair in the smallest integer type, −1 unconstrained.
-        order: positions of the constrained pairs, cell by cell; None when they stand so already.
+        order: positions of the constrained pairs, cell by cell; None when they are sorted already.
         start: ``(M + 1,)`` where each cell begins in that order.
         weight: weights of the constrained pairs in that order; None when all are 1.
         mass: ``(M,)`` total weight of each cell.
         label_mass: ``(M,)`` total weight of each cell's links, where labels were given.
-        pool: working memory between projections.
+        pool: working memory that is reused between projections.
     """
 
     criterion: Criterion
@@ -67,9 +73,9 @@ class Cells:
         Args:
             groups: ``(P, 2)`` or ``(P,)`` integers, −1 for none, or a dict of them by attribute.
             criterion: a name of the table, or a :class:`Criterion` such as ``Custom(cells, A, b)``.
-            labels: ``(P,)`` 0/1, where the criterion or the target asks for them.
+            labels: ``(P,)`` 0/1, where the criterion or the target needs them.
             weight: ``(P,)`` non-negative weights; 1 each by default.
-            directed: tell (0, 1) from (1, 0).
+            directed: whether (0, 1) and (1, 0) are different pairs of groups.
             combine: with several attributes, ``"cross"`` or ``"each"``.
         """
         chosen = find_criterion(criterion)
@@ -80,7 +86,7 @@ class Cells:
         weights = _check_weight(weight, count, device)
         layout, code, sizes = _assign(parts, chosen, label, count)
         start = np.concatenate([[0], np.cumsum(sizes)])
-        order = _sort(code, start)
+        order = sort_segments(code, start)
         sorted_weight = weights if weights is None or order is None else weights[order]
         if sorted_weight is weights and weights is not None:
             sorted_weight = weights.clone()
@@ -113,8 +119,8 @@ class Cells:
         return float(self.mass[self.layout.constrained].sum())
 
     @cached_property
-    def pages(self) -> list[Chunk]:
-        """The constrained pairs in their order, a segment at a time."""
+    def chunks(self) -> list[Chunk]:
+        """The constrained pairs in sorted order, in chunks that are computed one at a time."""
         return split_chunks(self.start)
 
     def __len__(self) -> int:
@@ -131,81 +137,74 @@ class Cells:
         }
         return replace(self, **move, pool=[])
 
-    def lend(self, like: Tensor, count: int) -> Tensor:
-        """``(count, len(like))`` of working memory: what was given back, where that fits."""
+    def borrow_buffer(self, like: Tensor, count: int) -> Tensor:
+        """``(count, len(like))`` of working memory, uninitialised; the returned one if it fits."""
         try:
-            room = self.pool.pop()
+            buffer = self.pool.pop()
         except IndexError:
-            room = None
-        if room is not None and room.shape == (count, len(like)) and room.dtype == like.dtype:
-            return room
+            buffer = None
+        if buffer is not None and buffer.shape == (count, len(like)) and buffer.dtype == like.dtype:
+            return buffer
         with torch.inference_mode(False):
             return torch.empty((count, len(like)), dtype=like.dtype, device=like.device)
 
-    def give_back(self, room: Tensor) -> None:
+    def return_buffer(self, buffer: Tensor) -> None:
         """Keep working memory for the next projection of these cells."""
-        self.pool[:] = [room]
+        self.pool[:] = [buffer]
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name != "pages"}
+        kept = {name: value for name, value in self.__dict__.items() if name != "chunks"}
         return kept | {"pool": []}
 
     def sum(self, values: Tensor) -> np.ndarray:
-        """``(M,)`` float64 sums of values that stand in the sorted order."""
+        """``(M,)`` float64 sums of values given in the sorted order."""
         if len(values) < SMALL * len(self.mass):  # all at once
             return sum_segments(values.double().cpu().numpy(), self.start)
         bounds = zip(self.start[:-1], self.start[1:], strict=True)
         return np.array([float(values[a:b].sum(dtype=torch.float64)) for a, b in bounds])
 
 
-def find_criterion(criterion: object) -> Criterion:
-    """A criterion by its name, or itself."""
-    if isinstance(criterion, Criterion):
-        return criterion
-    if not isinstance(criterion, str):
-        raise ValueError(
-            f"criterion must be a name ({', '.join(CRITERIA)}) or a Criterion, got {criterion!r}"
-        )
-    return CRITERIA[criterion]
-
-
-def check_prepared(where: str, cells: Cells, criterion: object, *others: object) -> None:
-    """Raise if anything that prepared cells already hold is given once more."""
+def check_prepared(caller: str, cells: Cells, criterion: object, *others: object) -> None:
+    """Refuse arguments that prepared cells already hold."""
     if any(other is not None and other is not False for other in others):
-        raise ValueError(
-            f"{where}: give either cells, or groups, labels, weight, directed and combine; not both"
+        raise InputError(
+            "give either cells, or groups, labels, weight, directed and combine; not both",
+            caller=caller,
         )
     if criterion is not None and find_criterion(criterion).name != cells.criterion.name:
-        raise ValueError(
-            f"{where}: cells were prepared for {cells.criterion.name!r}, not for "
-            f"{find_criterion(criterion).name!r}; prepare them for the same criterion"
+        raise InputError(
+            f"cells were prepared for {cells.criterion.name!r}, not for "
+            f"{find_criterion(criterion).name!r}",
+            "prepare them for the same criterion",
+            caller=caller,
         )
 
 
 def _parts(
     groups: object, criterion: Criterion, directed: bool, combine: str | None
 ) -> dict[Hashable, GroupPairs]:
+    """The numbered pairs of groups by attribute; one entry unless each is constrained alone."""
     if combine not in (None, "cross", "each"):
-        raise ValueError(f"Cells: combine must be 'cross' or 'each', got {combine!r}")
-    if isinstance(criterion, Custom):
+        raise InputError(f"must be 'cross' or 'each', got {combine!r}", argument="combine")
+    if criterion.cells is not None:
         return {"": number_group_pairs(criterion.cells)}
     if groups is None:
-        raise ValueError(f"{criterion.name}: groups are missing; give (P,) or (P, 2) integers")
+        raise InputError("groups are missing", "give (P,) or (P, 2) integers", where=criterion.name)
     if not isinstance(groups, Mapping):
         return {"": number_group_pairs(groups, directed)}
     if not groups:
-        raise ValueError("Cells: groups must name at least one attribute, got an empty dict")
+        raise InputError("must name at least one attribute, got an empty dict", argument="groups")
     checked = {name: check_groups(group) for name, group in groups.items()}
     if len({tuple(group.shape) for group in checked.values()}) > 1:
-        shapes = ", ".join(f"{n} {tuple(g.shape)}" for n, g in checked.items())
-        raise ValueError(f"Cells: groups of all attributes must have one shape, got {shapes}")
+        shapes = ", ".join(f"{name} {tuple(group.shape)}" for name, group in checked.items())
+        raise InputError(f"of all attributes must have one shape, got {shapes}", argument="groups")
     if len(checked) == 1 or combine == "cross":
         return {"": cross_groups(list(checked.values()), directed)}
     if combine != "each":
-        raise ValueError(
-            f"Cells: combine must be 'cross' or 'each' with {len(checked)} attributes, got "
-            f"{combine!r}; "
-            "'cross' makes one group per combination, 'each' constrains every attribute on its own"
+        raise InputError(
+            f"must be 'cross' or 'each' with {len(checked)} attributes, got {combine!r}",
+            "'cross' forms one group per combination, 'each' constrains every attribute separately",
+            argument="combine",
         )
     return {name: number_group_pairs(group, directed) for name, group in checked.items()}
 
@@ -215,20 +214,17 @@ def _check_labels(
 ) -> Tensor | None:
     if labels is None:
         if criterion.needs_labels:
-            raise ValueError(f"{criterion.name}: labels are missing; give (P,) zeros and ones")
+            raise InputError("labels are missing", "give (P,) zeros and ones", where=criterion.name)
         return None
     label = tensor(labels).to(device)
-    if label.shape != (count,):
-        raise ValueError(
-            f"Cells: labels must have the shape ({count},), got {tuple(label.shape)}; "
-            "give one per pair"
-        )
+    _check_shape(label, count, "labels")
     wrong = (label != 0) & (label != 1)
     if wrong.any():
-        where = int(wrong.nonzero()[0])
-        raise ValueError(
-            f"Cells: labels must be 0 or 1, got {label[where].item():g} at position {where}; "
-            "use 1 for a link and 0 for a pair without one"
+        position = int(wrong.nonzero()[0])
+        raise InputError(
+            f"must be 0 or 1, got {label[position].item():g} at position {position}",
+            "use 1 for a link and 0 for a pair without one",
+            argument="labels",
         )
     return label
 
@@ -239,36 +235,43 @@ def _check_weight(weight: object, count: int, device: torch.device) -> Tensor | 
     weights = tensor(weight).to(device)
     if not weights.is_floating_point():
         weights = weights.double()
-    if weights.shape != (count,):
-        raise ValueError(
-            f"Cells: weight must have the shape ({count},), got {tuple(weights.shape)}; "
-            "give one per pair"
-        )
-    good = (weights >= 0) & (weights < torch.inf)
-    if not good.all():
-        where = int((~good).nonzero()[0])
-        raise ValueError(
-            f"Cells: weight must be finite and not negative, got {weights[where].item():g} "
-            f"at position {where}; use 0 to leave a pair out"
+    _check_shape(weights, count, "weight")
+    valid = (weights >= 0) & (weights < torch.inf)
+    if not valid.all():
+        position = int((~valid).nonzero()[0])
+        raise InputError(
+            f"must be finite and not negative, got {weights[position].item():g} at position "
+            f"{position}",
+            "use 0 to leave a pair out",
+            argument="weight",
         )
     if not torch.isfinite(weights.double().sum()):
-        raise ValueError("Cells: weights add up to more than float64 holds; scale them down")
+        raise InputError("has a sum beyond float64", "scale it down", argument="weight")
     return weights.detach()
+
+
+def _check_shape(values: Tensor, count: int, argument: str) -> None:
+    if values.shape != (count,):
+        raise InputError(
+            f"must have the shape ({count},), got {tuple(values.shape)}",
+            "give one per pair",
+            argument=argument,
+        )
 
 
 def _assign(
     parts: dict[Hashable, GroupPairs], criterion: Criterion, label: Tensor | None, count: int
 ) -> tuple[Layout, Tensor, np.ndarray]:
-    """Layout, cell of each pair and number of pairs per cell, in chunks of pairs."""
+    """Layout, cell of each pair and number of pairs per cell, computed in parts."""
     layouts = [criterion.layout(groups) for groups in parts.values()]
     radix = [len(layout.names) + 1 for layout in layouts]
     several = len(layouts) > 1
     device = next(iter(parts.values())).groups.device
-    narrow = torch.int64 if several else _smallest(radix[0])
-    code = torch.empty(count, dtype=narrow, device=device)
+    dtype = torch.int64 if several else smallest_integer(radix[0])
+    code = torch.empty(count, dtype=dtype, device=device)
     sizes = torch.zeros(1 if several else radix[0], dtype=torch.int64, device=device)
-    for low in range(0, count, CHUNK):
-        part = slice(low, low + CHUNK)
+    for low in range(0, count, PART_SIZE):
+        part = slice(low, low + PART_SIZE)
         known = torch.zeros(()) if label is None else label[part].long()
         joint = torch.zeros((), dtype=torch.int64, device=device)
         for groups, base in zip(parts.values(), radix, strict=True):
@@ -278,100 +281,4 @@ def _assign(
             sizes += torch.bincount(joint, minlength=len(sizes))
     if not several:
         return layouts[0], code, sizes[1:].cpu().numpy()
-    return _overlap(list(parts), layouts, code, radix)
-
-
-def _overlap(
-    names: list[Hashable], layouts: list[Layout], code: Tensor, radix: list[int]
-) -> tuple[Layout, Tensor, np.ndarray]:
-    """Several layouts at once: a cell per combination that occurs, the rows of every layout."""
-    found, place, counts = torch.unique(code, return_inverse=True, return_counts=True)
-    unconstrained = int(len(found) > 0 and found[0] == NONE)
-    place = (place - unconstrained).to(_smallest(len(found) + 1))
-    used = found[unconstrained:].cpu().numpy()
-    digits = np.array(np.unravel_index(used + 1, radix)) - 1
-    entries = [_entries(layout, digit) for layout, digit in zip(layouts, digits, strict=True)]
-    above = np.cumsum([0] + [len(layout.rows) for layout in layouts])
-    targets = np.cumsum([0] + [len(layout.blocks) for layout in layouts])
-    single = all(layout.blocks == (None,) for layout in layouts)
-    joint = Layout(
-        names=tuple(_joint_name(names, layouts, digit) for digit in digits.T),
-        key=_joint_key(layouts, digits),
-        cell=np.concatenate([cell for cell, _, _ in entries]),
-        row=np.concatenate([row + k for (_, row, _), k in zip(entries, above, strict=False)]),
-        value=np.concatenate([value for _, _, value in entries]),
-        rows=tuple(
-            f"{n}: {r}" for n, layout in zip(names, layouts, strict=True) for r in layout.rows
-        ),
-        block=np.concatenate(
-            [layout.block + k for layout, k in zip(layouts, targets, strict=False)]
-        ),
-        blocks=tuple(
-            name if single else (name, block)
-            for name, layout in zip(names, layouts, strict=True)
-            for block in layout.blocks
-        ),
-        overlapping=True,
-    )
-    return joint, place, counts[unconstrained:].cpu().numpy()
-
-
-def _entries(layout: Layout, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cell, row and value of one attribute's constraints, its cells replaced by combinations."""
-    order = np.argsort(layout.cell, kind="stable")
-    cell = layout.cell[order]
-    low, high = np.searchsorted(cell, digit), np.searchsorted(cell, digit, side="right")
-    sizes = np.where(digit == NONE, 0, high - low)
-    combination = np.repeat(np.arange(len(digit)), sizes)
-    inside = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    place = order[np.repeat(low, sizes) + inside]
-    return combination, layout.row[place], layout.value[place]
-
-
-def _joint_name(names: list[Hashable], layouts: list[Layout], digit: np.ndarray) -> str:
-    return ", ".join(
-        f"{name} {layout.names[d] if d != NONE else 'none'}"
-        for name, layout, d in zip(names, layouts, digit, strict=True)
-    )
-
-
-def _joint_key(layouts: list[Layout], digits: np.ndarray) -> np.ndarray:
-    keys = [
-        np.vstack([layout.key, np.full((1, layout.key.shape[1]), -2)])[digit]
-        for layout, digit in zip(layouts, digits, strict=True)
-    ]
-    return np.hstack(keys)
-
-
-def _smallest(size: int) -> torch.dtype:
-    for dtype in (torch.int8, torch.int16, torch.int32):
-        if size < torch.iinfo(dtype).max:
-            return dtype
-    return torch.int64
-
-
-def _sort(code: Tensor, start: np.ndarray) -> Tensor | None:
-    """Positions of the constrained pairs, cell by cell: a counting sort in chunks."""
-    count = len(code)
-    if start[-1] == count and bool((code[1:] >= code[:-1]).all()):
-        return None
-    wide = torch.int32 if count < 2**31 else torch.int64
-    order = torch.empty(int(start[-1]), dtype=wide, device=code.device)
-    fill = torch.as_tensor(start[:-1], device=code.device).clone()
-    size = len(fill)
-    for low in range(0, count, CHUNK):
-        part = code[low : low + CHUNK]
-        local = _argsort(part)
-        cell = part[local].long()
-        local, cell = local[cell != NONE], cell[cell != NONE]
-        sizes = torch.bincount(cell, minlength=size)
-        begin = fill - (sizes.cumsum(0) - sizes)
-        order[begin[cell] + torch.arange(len(cell), device=code.device)] = (local + low).to(wide)
-        fill += sizes
-    return order
-
-
-def _argsort(part: Tensor) -> Tensor:
-    if part.device.type == "cpu":  # numpy sorts small integers by radix
-        return torch.from_numpy(np.argsort(part.numpy(), kind="stable"))
-    return torch.argsort(part, stable=True)
+    return overlap(list(parts), layouts, code, radix)

@@ -4,8 +4,10 @@ import numpy as np
 from torch import Tensor
 
 from linkparity.criteria.base import Criterion, Layout
-from linkparity.criteria.group_pairs import NONE, GroupPairs
+from linkparity.criteria.group_pairs import GroupPairs
+from linkparity.graph.groups import NO_GROUP
 from linkparity.support.arrays import tensor
+from linkparity.support.errors import InputError
 
 
 class Custom(Criterion):
@@ -20,30 +22,40 @@ class Custom(Criterion):
     """
 
     name = "custom"
+    for_given_pairs_only = True
+    cells: Tensor
 
     def __init__(self, cells: object, A: object, b: object) -> None:
         self.cells = tensor(cells).clone()
         self.matrix = np.asarray(A, dtype=np.float64)
         self.right = np.asarray(b, dtype=np.float64)
         if self.matrix.ndim != 2 or self.right.shape != self.matrix.shape[:1]:
-            raise ValueError(
-                f"Custom: A must be (C, M) and b (C,), got {self.matrix.shape} and "
-                f"{self.right.shape}; give one row of A and one number in b per constraint"
+            raise InputError(
+                f"A must be (C, M) and b (C,), got {self.matrix.shape} and {self.right.shape}",
+                "give one row of A and one number in b per constraint",
+                where="Custom",
             )
         if not self.matrix.size:
-            raise ValueError("Custom: A has no rows or no columns; give at least one constraint")
-        if not (np.isfinite(self.matrix).all() and np.isfinite(self.right).all()):
-            raise ValueError("Custom: A and b must be finite; replace NaN and infinite entries")
-        if self.cells.ndim != 1 or self.cells.is_floating_point():
-            raise ValueError(
-                f"Custom: cells must be (P,) integers, got {tuple(self.cells.shape)} "
-                f"{self.cells.dtype}; give the number of its cell, or −1, for every pair"
+            raise InputError(
+                "A has no rows or no columns", "give at least one constraint", where="Custom"
             )
+        if not (np.isfinite(self.matrix).all() and np.isfinite(self.right).all()):
+            raise InputError(
+                "A and b must be finite", "replace NaN and infinite entries", where="Custom"
+            )
+        if self.cells.ndim != 1 or self.cells.is_floating_point():
+            raise InputError(
+                f"cells must be (P,) integers, got {tuple(self.cells.shape)} {self.cells.dtype}",
+                "give the number of its cell, or −1, for every pair",
+                where="Custom",
+            )
+        low, high = (-1, -1) if not len(self.cells) else map(int, self.cells.aminmax())
         count = self.matrix.shape[1]
-        if len(self.cells) and not NONE <= int(self.cells.min()) <= int(self.cells.max()) < count:
-            raise ValueError(
-                f"Custom: cells must lie between −1 and {count - 1} (A has {count} columns), "
-                f"got {int(self.cells.min())} to {int(self.cells.max())}"
+        if not NO_GROUP <= low <= high < count:
+            raise InputError(
+                f"cells must lie between −1 and {count - 1} (A has {count} columns), "
+                f"got {low} to {high}",
+                where="Custom",
             )
 
     def layout(self, groups: GroupPairs) -> Layout:
@@ -63,5 +75,5 @@ class Custom(Criterion):
         )
 
     def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
-        """The user's cells, which stand in for the groups."""
+        """The user's cells, which take the place of the groups."""
         return code

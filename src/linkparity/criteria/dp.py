@@ -11,11 +11,13 @@ class DemographicParity(Criterion):
 
     name = "dp"
     data_target = True
+    tilts_by_group = True
+    by_group_pair = True
 
     def layout(self, groups: GroupPairs) -> Layout:
-        """One mean per group pair."""
+        """One mean per pair of groups."""
         return one_mean_per_cell(groups.names, groups.key)
 
     def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
-        """The group cell itself."""
+        """The pair of groups itself."""
         return code

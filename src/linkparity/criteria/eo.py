@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria.base import Criterion, Layout, one_mean_per_cell
-from linkparity.criteria.group_pairs import NONE, GroupPairs
+from linkparity.criteria.group_pairs import GroupPairs
+from linkparity.graph.groups import NO_GROUP
 
 
 class EqualOpportunity(Criterion):
@@ -12,11 +13,12 @@ class EqualOpportunity(Criterion):
 
     name = "eo"
     needs_labels = True
+    by_group_pair = True
 
     def layout(self, groups: GroupPairs) -> Layout:
-        """One mean per group pair."""
+        """One mean per pair of groups."""
         return one_mean_per_cell(groups.names, groups.key)
 
     def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
-        """The group cell of a link, none for any other pair."""
-        return torch.where(label == 1, code, NONE)
+        """The pair of groups of a link; −1 for any other pair."""
+        return torch.where(label == 1, code, NO_GROUP)

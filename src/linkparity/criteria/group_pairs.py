@@ -1,4 +1,8 @@
-"""Groups of nodes → one number per pair: which unordered pair of groups it joins."""
+"""The numbering of pairs of groups: groups of the ends of each pair → one number per pair.
+
+Reading order, everywhere: (0,0), (0,1) … (0,S−1), (1,1) …, then the groups alone, where the other
+end has none.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -6,10 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.graph.groups import NO_GROUP
 from linkparity.support.arrays import tensor
+from linkparity.support.errors import InputError
 
-NONE = -1
 LARGEST = 2000  # groups, of which every two make a cell
+#: Numbers of group pairs that may be looked up, however few pairs there are.
+DENSE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -54,15 +61,86 @@ class GroupPairs:
         else:
             code = low * (2 * self.size - low - 1) // 2 + high
         alone = high + (len(self.key) - self.size)
-        return torch.where(low == NONE, torch.where(high == NONE, NONE, alone), code)
+        return torch.where(low == NO_GROUP, torch.where(high == NO_GROUP, NO_GROUP, alone), code)
+
+
+def unordered_pairs(size: int) -> np.ndarray:
+    """``(S(S+1)/2, 2)`` every unordered pair of ``size`` groups, in reading order.
+
+    >>> unordered_pairs(3).tolist()
+    [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]]
+    """
+    return np.stack(np.triu_indices(size), axis=1)
+
+
+def reading_order(key: np.ndarray) -> np.ndarray:
+    """``(G,)`` positions that sort keys ``(G, 2)`` or ``(G, 1)`` into reading order.
+
+    >>> reading_order(np.array([[2, -1], [1, 2], [0, 2]]))
+    array([2, 1, 0])
+    """
+    return np.lexsort([*key.T[::-1], key[:, -1] == NO_GROUP])
+
+
+def occurring_pairs(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The unordered pairs of groups that occur in ``groups``, ``(P, 2)`` or ``(P,)``.
+
+    Returns:
+        ``(G, 2)`` or ``(G, 1)`` keys in reading order, −1 where the other end has no group; and
+        ``(P,)`` which of them each pair is, −1 where it has no group.
+
+    >>> occurring_pairs(np.array([[7, 2], [2, 7], [2, -1], [-1, -1]]))
+    (array([[ 2,  7],
+           [ 2, -1]]), array([ 0,  0,  1, -1]))
+    """
+    ends = groups[:, None] if groups.ndim == 1 else groups
+    low, high = ends.min(axis=1).astype(np.int64), ends.max(axis=1).astype(np.int64)
+    alone = low < 0
+    first, second = np.where(alone, high, low), np.where(alone, NO_GROUP, high)
+    size = int(high.max(initial=0)) + 2
+    known = np.flatnonzero(first >= 0)
+    number = ((alone * size + first) * size + second + 1)[known]
+    if 2 * size**2 <= max(len(number), DENSE):  # looked up, without sorting all pairs
+        distinct = np.flatnonzero(np.bincount(number, minlength=1))
+        place = np.zeros(2 * size**2, dtype=np.int64)
+        place[distinct] = np.arange(len(distinct))
+        found = place[number]
+    else:
+        distinct, found = np.unique(number, return_inverse=True)
+    code = np.full(len(groups), NO_GROUP)
+    code[known] = found
+    pair, last = np.divmod(distinct, size)
+    return np.stack([pair % size, last - 1], axis=1)[:, : ends.shape[1]], code
+
+
+def possible_pairs(group: Tensor, side: Tensor | None = None) -> Tensor:
+    """``(K, 2)`` groups, −1 included, that the ends of a graph's pairs may have.
+
+    Args:
+        group: ``(n,)`` group of each node.
+        side: ``(n,)`` 0 or 1 in a bipartite graph, whose pairs join the two sides.
+    """
+    ends = [group, group] if side is None else [group[side == s] for s in (0, 1)]
+    return torch.cartesian_prod(*(torch.unique(end) for end in ends))
+
+
+def cell_table(pairs: Tensor, cell: Tensor, size: int) -> Tensor:
+    """``(S + 1, S + 1)`` cell by the groups of the two ends, in either order; −1 is last.
+
+    >>> cell_table(torch.tensor([[0, 1], [1, -1]]), torch.tensor([5, 7]), 2).tolist()
+    [[-1, 5, -1], [5, -1, 7], [-1, 7, -1]]
+    """
+    table = torch.full((size + 1, size + 1), NO_GROUP)
+    table[pairs[:, 0], pairs[:, 1]] = table[pairs[:, 1], pairs[:, 0]] = cell
+    return table
 
 
 def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
     """Number the group pairs of ``groups``, ``(P, 2)`` or ``(P,)`` integers, −1 for none.
 
-    Unordered pairs stand in the order (0,0), (0,1) … (0,S−1), (1,1) …, with S the largest group
-    + 1; behind them the S groups alone, where the other end has none (only those, when no pair has
-    two groups). With ``directed`` the S² ordered pairs come first. Groups ``(P,)`` are S cells.
+    Unordered pairs are in reading order, with S the largest group + 1; behind them the S groups
+    alone, where the other end has none (only those, when no pair has two groups). With
+    ``directed`` the S² ordered pairs come first. Groups ``(P,)`` are S cells.
 
     >>> number_group_pairs([[0, 0], [2, 1], [1, 2]]).code
     tensor([0, 4, 4])
@@ -70,9 +148,11 @@ def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
     group = check_groups(groups)
     size = int(group.max()) + 1 if group.numel() else 0
     if group.ndim == 2 and size > LARGEST:
-        raise ValueError(
-            f"groups must be numbered below {LARGEST:,}, got {size - 1:,}: their pairs would be "
-            f"{size * (size + 1) // 2:,} cells; number the groups 0, 1, 2 …"
+        raise InputError(
+            f"must be numbered below {LARGEST:,}, got {size - 1:,}: they would form "
+            f"{size * (size + 1) // 2:,} pairs of groups",
+            "number the groups 0, 1, 2 …",
+            argument="groups",
         )
     if group.ndim == 1:
         key = np.arange(size)[:, None]
@@ -80,32 +160,35 @@ def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
     both, lone = _ends(group)
     key = np.empty((0, 2), dtype=np.int64)
     if both or not lone:
-        key = _ordered(size) if directed else _unordered(size)
+        key = _ordered_pairs(size) if directed else unordered_pairs(size)
     if lone:
-        alone = np.stack([np.arange(size), np.full(size, NONE)], axis=1)
+        alone = np.stack([np.arange(size), np.full(size, NO_GROUP)], axis=1)
         key = np.concatenate([key, alone])
     return GroupPairs(key, tuple(_name(a, b) for a, b in key), group, size, directed)
 
 
 def check_groups(groups: object) -> Tensor:
-    """``groups`` as an integer tensor ``(P,)`` or ``(P, 2)`` of numbers ≥ −1, or a sentence."""
+    """Return ``groups`` as an integer tensor ``(P,)`` or ``(P, 2)`` of numbers ≥ −1."""
     group = tensor(groups)
     if group.dtype in (torch.uint16, torch.uint32, torch.uint64):
         group = group.long()
     if group.is_floating_point() or group.is_complex():
-        raise ValueError(
-            f"Cells: groups must be integers (−1 for none), got {group.dtype}; "
-            "number the groups 0, 1, 2 …"
+        raise InputError(
+            f"must be integers (−1 for none), got {group.dtype}",
+            "number the groups 0, 1, 2 …",
+            argument="groups",
         )
     if group.ndim not in (1, 2) or (group.ndim == 2 and group.shape[1] != 2):
-        raise ValueError(
-            f"Cells: groups must have the shape (P,) or (P, 2), got {tuple(group.shape)}; "
-            "give one group per instance, or the two groups of each pair"
+        raise InputError(
+            f"must have the shape (P,) or (P, 2), got {tuple(group.shape)}",
+            "give one group per instance, or the two groups of each pair",
+            argument="groups",
         )
-    if group.numel() and int(group.min()) < NONE:
-        raise ValueError(
-            f"Cells: groups must be −1 (none) or 0, 1, 2 …, got {int(group.min())}; "
-            "use −1 for a node without a group"
+    if group.numel() and int(group.min()) < NO_GROUP:
+        raise InputError(
+            f"must be −1 (none) or 0, 1, 2 …, got {int(group.min())}",
+            "use −1 for a node without a group",
+            argument="groups",
         )
     return group
 
@@ -113,7 +196,7 @@ def check_groups(groups: object) -> Tensor:
 def cross_groups(attributes: list[Tensor], directed: bool = False) -> GroupPairs:
     """Cells of the combinations of several attributes' groups; −1 where any of them is −1.
 
-    Keys and names hold the groups of every attribute, so that a combination is known again in a
+    Keys and names hold the groups of every attribute, so that a combination is recognised in a
     batch with other groups.
 
     >>> cross_groups([torch.tensor([0, 1, -1]), torch.tensor([2, 0, 1])]).names[:4]
@@ -122,15 +205,15 @@ def cross_groups(attributes: list[Tensor], directed: bool = False) -> GroupPairs
     sizes = [int(group.max()) + 1 if group.numel() else 0 for group in attributes]
     crossed = attributes[0].long()
     for group, size in zip(attributes[1:], sizes[1:], strict=True):
-        none = (crossed == NONE) | (group == NONE)
-        crossed = torch.where(none, NONE, crossed * size + group.long())
+        none = (crossed == NO_GROUP) | (group == NO_GROUP)
+        crossed = torch.where(none, NO_GROUP, crossed * size + group.long())
     cells = number_group_pairs(crossed, directed)
     if len(attributes) == 1:
         return cells
     digits = np.stack(np.unravel_index(np.maximum(cells.key, 0), sizes), axis=-1)
-    digits = np.where(cells.key[..., None] == NONE, NONE, digits)
+    digits = np.where(cells.key[..., None] == NO_GROUP, NO_GROUP, digits)
     names = tuple(
-        "-".join("+".join(map(str, end)) for end in ends if end[0] != NONE)
+        "-".join("+".join(map(str, end)) for end in ends if end[0] != NO_GROUP)
         for ends in digits.tolist()
     )
     return replace(cells, key=digits.reshape(len(cells), -1), names=names)
@@ -140,18 +223,14 @@ def _ends(group: Tensor) -> tuple[bool, bool]:
     """Whether some pair has a group at both ends, and whether some has one at a single end."""
     both = lone = False
     for part in torch.split(group, 1 << 20):
-        known = (part != NONE).sum(dim=1)
+        known = (part != NO_GROUP).sum(dim=1)
         both, lone = both or bool((known == 2).any()), lone or bool((known == 1).any())
     return both, lone
 
 
-def _unordered(size: int) -> np.ndarray:
-    return np.stack(np.triu_indices(size), axis=1)
-
-
-def _ordered(size: int) -> np.ndarray:
+def _ordered_pairs(size: int) -> np.ndarray:
     return np.stack(np.divmod(np.arange(size * size), max(size, 1)), axis=1)
 
 
 def _name(first: int, second: int) -> str:
-    return f"{first}" if second == NONE else f"{first}-{second}"
+    return f"{first}" if second == NO_GROUP else f"{first}-{second}"

@@ -5,32 +5,37 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria.base import Criterion, Layout, one_mean_per_cell
-from linkparity.criteria.group_pairs import NONE, GroupPairs
+from linkparity.criteria.group_pairs import GroupPairs
+from linkparity.graph.groups import NO_GROUP
+from linkparity.support.errors import InputError
 
 
 class WeakParity(Criterion):
-    """Two cells: both ends of one group, or of two. A pair with a −1 is in neither."""
+    """Two cells: both ends in one group, or in two. A pair with a −1 is in neither."""
 
     name = "weak-dp"
     data_target = True
+    tilts_by_group = True
 
     def layout(self, groups: GroupPairs) -> Layout:
         """One mean within, one between."""
         if not groups.paired:
-            raise ValueError(
-                "weak-dp: groups must have the shape (P, 2), got one group per instance; "
-                "within and between need the groups of both ends"
+            raise InputError(
+                "groups must have the shape (P, 2), got one group per instance",
+                "within and between need the groups of both ends",
+                where=self.name,
             )
-        if len(groups) and (groups.key[:, -1] == NONE).all():
-            raise ValueError(
-                "weak-dp: every pair has a group at one end only; "
-                "within and between need two groups, use criterion 'dp' for such a graph"
+        if len(groups) and (groups.key[:, -1] == NO_GROUP).all():
+            raise InputError(
+                "every pair has a group at one end only, and within and between need two groups",
+                "use {criterion=dp} for such a graph",
+                where=self.name,
             )
         return one_mean_per_cell(("within", "between"), np.array([[0], [1]]))
 
     def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
         """0 within, 1 between."""
         first, second = np.split(groups.key, 2, axis=1)
-        kind = np.where(second[:, 0] == NONE, NONE, (first != second).any(axis=1))
-        table = torch.as_tensor(np.append(kind, NONE), device=code.device)
+        kind = np.where(second[:, 0] == NO_GROUP, NO_GROUP, (first != second).any(axis=1))
+        table = torch.as_tensor(np.append(kind, NO_GROUP), device=code.device)
         return table[code]

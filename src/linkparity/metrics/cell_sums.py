@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from linkparity.criteria.group_pairs import occurring_pairs, reading_order
 from linkparity.metrics.checks import check_scores, group_array, label_array, weight_array
-from linkparity.metrics.views import group_pairs, view_cells
+from linkparity.metrics.views import view_cells
 from linkparity.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class CellSums:
         """
         caller = "CellSums.update"
         _, h, _ = check_scores(caller, None, prob)
-        key, code = group_pairs(group_array(caller, groups, len(h)))
+        key, code = occurring_pairs(group_array(caller, groups, len(h)))
         w, y = weight_array(caller, weight, len(h)), label_array(caller, labels, len(h))
         y = np.full_like(h, np.nan) if y is None else y
         in_cell = code >= 0
@@ -106,8 +107,9 @@ class CellSums:
 
     def result(self, view: str = "subgroup", names: Sequence[str] = ()) -> CellMeans:
         """Means per cell of ``view``, over the group pairs that have been seen."""
-        keys = sorted(self._rows, key=_reading_order)
-        key = np.array(keys, dtype=np.int64).reshape(len(keys), -1 if keys else 2)
+        seen = list(self._rows)
+        key = np.array(seen, dtype=np.int64).reshape(len(seen), -1 if seen else 2)
+        key = key[reading_order(key)]
         return cell_means(key, self.table(key), view, names)
 
     def table(self, key: np.ndarray) -> np.ndarray:
@@ -147,7 +149,3 @@ def _gather(member: "csr_array", term: np.ndarray) -> np.ndarray:
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     ratio: np.ndarray = np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
     return ratio
-
-
-def _reading_order(key: tuple[int, ...]) -> tuple[bool, tuple[int, ...]]:
-    return key[-1] < 0, key

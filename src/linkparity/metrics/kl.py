@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 
-from linkparity.criteria import CRITERIA, Criterion, Custom, WeakParity
-from linkparity.criteria.group_pairs import LARGEST
+from linkparity.criteria import Criterion
+from linkparity.criteria.group_pairs import LARGEST, occurring_pairs
+from linkparity.criteria.registry import find_criterion
 from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs
-from linkparity.metrics.views import group_pairs
 
 
 def kl(scored: ScoredPairs) -> Estimate:
@@ -18,16 +18,15 @@ def kl(scored: ScoredPairs) -> Estimate:
     that criterion; there is no upper bound. Weighted. ``nan`` where there is no projection, or
     fewer than two cells with weight.
     """
-    criterion = scored.criterion
-    chosen = criterion if isinstance(criterion, Criterion) else CRITERIA[str(criterion)]
-    if isinstance(chosen, Custom) and len(chosen.cells) != len(scored.logits):
+    chosen = find_criterion(scored.criterion)
+    if chosen.cells is not None and len(chosen.cells) != len(scored.logits):
         return _none(
             f"the custom criterion is about {len(chosen.cells)} pairs, but there are "
             f"{len(scored.logits)}"
         )
-    if chosen.name == "churn" and scored.baseline is None:
-        return _none("churn needs a baseline's decisions, and none were given")
-    if chosen.name != "churn" and chosen.needs_labels and scored.label is None:
+    if chosen.needs_baseline and scored.baseline is None:
+        return _none(f"{chosen.name} needs a baseline's decisions, and none were given")
+    if chosen.needs_labels and not chosen.needs_baseline and scored.label is None:
         return _none(f"{chosen.name} needs labels, and none were given")
     if np.isinf(scored.logits).any():
         extreme = int(np.isinf(scored.logits).sum())
@@ -41,8 +40,8 @@ def kl(scored: ScoredPairs) -> Estimate:
 
 def _groups(scored: ScoredPairs, criterion: Criterion) -> np.ndarray:
     """The groups that occur, numbered 0, 1, 2 …, which gives the criterion the same cells."""
-    if criterion in CRITERIA.values() and not isinstance(criterion, WeakParity):
-        return group_pairs(scored.groups)[1]
+    if criterion.by_group_pair:
+        return occurring_pairs(scored.groups)[1]
     distinct = np.unique(scored.groups[scored.groups >= 0])
     return np.where(scored.groups < 0, -1, np.searchsorted(distinct, scored.groups))
 
@@ -52,7 +51,7 @@ def _project(scored: ScoredPairs, criterion: Criterion, groups: np.ndarray) -> E
     from linkparity.projection.solver import NotConverged
 
     weight = torch.from_numpy(scored.weight)
-    label = scored.baseline if criterion.name == "churn" else scored.label
+    label = scored.baseline if criterion.needs_baseline else scored.label
     try:
         projection = i_project(
             torch.from_numpy(scored.logits),
@@ -67,7 +66,7 @@ def _project(scored: ScoredPairs, criterion: Criterion, groups: np.ndarray) -> E
     counted = (projection.cell >= 0) & (weight > 0)
     count = int(counted.sum())
     cells = len(np.unique(projection.cell[counted].numpy()))
-    if cells < (1 if isinstance(criterion, Custom) else 2):
+    if cells < (2 if criterion.cells is None else 1):
         reason = f"needs pairs in two cells of {criterion.name}, got {cells}"
         return Estimate(NAN, count, reason=reason)
     return Estimate(float(projection.kl) / float(weight[counted].sum()), count)

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from linkparity.criteria.group_pairs import number_group_pairs
+from linkparity.criteria.group_pairs import number_group_pairs, occurring_pairs
 from linkparity.metrics.cell_sums import CellMeans, CellSums, cell_means
 from linkparity.metrics.checks import (
     check_scores,
@@ -15,7 +15,7 @@ from linkparity.metrics.checks import (
     label_array,
     weight_array,
 )
-from linkparity.metrics.views import ViewCells, group_pairs, view_cells
+from linkparity.metrics.views import ViewCells, view_cells
 from linkparity.support.errors import InputError
 from linkparity.support.validation import check_unique, integers
 
@@ -120,7 +120,7 @@ class ScoredPairs:
     @cached_property
     def _coded(self) -> tuple[np.ndarray, np.ndarray]:
         if int(self.groups.max(initial=-1)) >= MAX_LISTED:
-            return group_pairs(self.groups)
+            return occurring_pairs(self.groups)
         cells = number_group_pairs(self.groups)
         return cells.key, cells.code.numpy()
 

@@ -17,8 +17,6 @@ VIEW_TITLES = {
     "mixed": "within a group, between groups",
     "group": "what a node of each group meets",
 }
-#: Size of a lookup table of group pairs that is allowed however few pairs there are.
-DENSE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,37 +30,6 @@ class ViewCells:
 
     member: "csr_array"
     groups: tuple[tuple[str, ...], ...]
-
-
-def group_pairs(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The unordered group pairs that occur in ``groups``, ``(P, 2)`` or ``(P,)``.
-
-    Returns:
-        ``(G, 2)`` or ``(G, 1)`` groups at the ends, those alone behind with −1 for the other end;
-        and ``(P,)`` which of them each pair is, −1 where it has no group.
-
-    >>> group_pairs(np.array([[7, 2], [2, 7], [2, -1], [-1, -1]]))
-    (array([[ 2,  7],
-           [ 2, -1]]), array([ 0,  0,  1, -1]))
-    """
-    ends = groups[:, None] if groups.ndim == 1 else groups
-    low, high = ends.min(axis=1).astype(np.int64), ends.max(axis=1).astype(np.int64)
-    alone = low < 0
-    first, second = np.where(alone, high, low), np.where(alone, -1, high)
-    size = int(high.max(initial=0)) + 2
-    known = np.flatnonzero(first >= 0)
-    number = ((alone * size + first) * size + second + 1)[known]
-    if 2 * size**2 <= max(len(number), DENSE):  # looked up, where a sort of all pairs is not needed
-        distinct = np.flatnonzero(np.bincount(number, minlength=1))
-        place = np.zeros(2 * size**2, dtype=np.int64)
-        place[distinct] = np.arange(len(distinct))
-        found = place[number]
-    else:
-        distinct, found = np.unique(number, return_inverse=True)
-    code = np.full(len(groups), -1)
-    code[known] = found
-    pair, last = np.divmod(distinct, size)
-    return np.stack([pair % size, last - 1], axis=1)[:, : ends.shape[1]], code
 
 
 def cell_labels(groups: Sequence[tuple[str, ...]]) -> list[str]:

@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria import Cells
-from linkparity.criteria.constraints import ConstraintMatrix
+from linkparity.criteria.base import ConstraintMatrix
 from linkparity.graph import Graph
 from linkparity.models.degrees import Classes, classes, solve_classes
 from linkparity.projection import FairnessRegularizer, NotConverged
@@ -211,14 +211,14 @@ class _Problem:
         weight = torch.ones_like(x) if cells.weight is None else cells.weight
         h, q = torch.sigmoid(x), torch.sigmoid(x + self._spread(fit.tilt))
         slope, tilted = weight * h * (1 - h), weight * q * (1 - q)
-        factor = self._spread(fit.pull if through else np.zeros(len(cells.mass)))
+        factor = self._spread(fit.target_gradient_factor if through else np.zeros(len(cells.mass)))
         diagonal = slope - tilted + factor * slope * (1 - 2 * h)
         beta = self._gather_rows(fit.problem.entries, tilted)
         if through:
             beta -= self._through(fit.problem, slope)
-        spread = fit.problem.entries.weigh(cells.sum(tilted)[cells.mass > 0])
+        spread = fit.problem.entries.absolute_times(cells.sum(tilted)[cells.mass > 0])
         multiplier, block, mass = fit.solution.multiplier, fit.problem.block, fit.problem.weight
-        binding = (multiplier != 0) | (fit.problem.slack == 0)
+        binding = (multiplier != 0) | (fit.problem.tolerance == 0)
         rows = (beta / torch.from_numpy(spread)[:, None].sqrt())[torch.from_numpy(binding)]
         sign = torch.ones(len(rows), dtype=x.dtype)
         if self.target == "free":  # less what a common mean is free to take up
@@ -231,12 +231,12 @@ class _Problem:
 
     def _through(self, problem: Problem, slope: Tensor) -> Tensor:
         """``(C, K)`` each constraint's share of its block's mean, as that moves with the model."""
-        share, used = problem.weight / problem.shared(problem.weight), self.cells.mass > 0
+        share, used = problem.weight / problem.block_sum(problem.weight), self.cells.mass > 0
         found = torch.zeros(len(share), len(self.size), dtype=slope.dtype)
         for b in np.unique(problem.block):
             mine = problem.block == b
             own = np.zeros(len(used))
-            own[used] = problem.entries.spread(mine.astype(float))
+            own[used] = problem.entries.transpose_times(mine.astype(float))
             found += torch.outer(
                 torch.from_numpy(share * mine), self._gather(self._spread(own) * slope)
             )

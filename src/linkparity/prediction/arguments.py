@@ -43,8 +43,9 @@ def check_arguments(asked: "LinkPredictor", graph: Graph) -> None:
         raise ValueError(
             f"LinkPredictor: postprocess must be None or 'i-projection', got {asked.postprocess!r}"
         )
-    name = None if asked.criterion is None else trained_criterion(asked.criterion).name
-    if name not in ("dp", "weak-dp"):
+    found = None if asked.criterion is None else trained_criterion(asked.criterion)
+    if found is None or not found.tilts_by_group:
+        name = None if found is None else found.name
         raise ValueError(
             f"LinkPredictor: postprocess='i-projection' needs criterion 'dp' or 'weak-dp', got "
             f"{name!r}: other criteria tilt by the true label, which a prediction does not know"

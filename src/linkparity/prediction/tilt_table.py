@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
+from linkparity.criteria.group_pairs import cell_table, possible_pairs
 from linkparity.graph.graph import Graph
 from linkparity.graph.pairs import PairSpace
 from linkparity.models import LinkModel
@@ -86,14 +87,6 @@ def _drawn(graph: Graph, generator: torch.Generator) -> tuple[Tensor, Tensor]:
 
 def _table(graph: Graph, criterion: Criterion, tilt: Tensor) -> Tensor:
     """The tilt of every pair of groups that the graph's pairs may have."""
-    size = graph.num_groups
-    sides = [graph.group, graph.group]
-    if graph.side is not None:
-        sides = [graph.group[graph.side == s] for s in (0, 1)]
-    pairs = torch.cartesian_prod(*(torch.unique(side) for side in sides))
-    cell = Cells.prepare(pairs, criterion).cell
-    table = torch.zeros(size + 1, size + 1, dtype=torch.float64)
-    inside = cell >= 0
-    first, second = pairs[inside].T
-    table[first, second] = table[second, first] = tilt[cell[inside]]
-    return table
+    pairs = possible_pairs(graph.group, graph.side)
+    table = cell_table(pairs, Cells.prepare(pairs, criterion).cell, graph.num_groups)
+    return torch.cat([tilt, tilt.new_zeros(1)])[table]

@@ -1,23 +1,37 @@
-"""Tilts at parity from sums per cell, wherever the pairs live."""
+"""Fit the tilts that bring cells to parity, from sums per cell, wherever the pairs are stored."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Protocol
 
 import numpy as np
+from torch import Tensor
 
 from linkparity.criteria import Cells
-from linkparity.projection.solver import Problem, Solution, solve
+from linkparity.projection.solver.coupled import solve_coupled
+from linkparity.projection.solver.free_target import solve_free_target
+from linkparity.projection.solver.problem import (
+    NotConverged,
+    Problem,
+    Solution,
+    Target,
+    target_logit,
+)
+from linkparity.projection.solver.separable import solve_separable
 from linkparity.projection.sums import Sums, SumSource
-from linkparity.projection.targets import Target, with_goal
 from linkparity.support.arrays import expit, tensor
-from linkparity.support.validation import real_number
+from linkparity.support.errors import InputError
+from linkparity.support.registry import nearest
+
+TARGETS = ("model", "data", "free")
+#: More constraints than this with a free target are solved target by target, which is faster.
+MANY = 1000
 
 
 class PairSums(SumSource, Protocol):
-    """A source of pairs that can also say how far tilted pairs are from the pairs."""
+    """Sums per cell that can also measure how far tilted pairs are from the pairs."""
 
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
         """``(M,)`` KL-divergence per cell in nats at ``tilt (M,)``."""
@@ -26,19 +40,26 @@ class PairSums(SumSource, Protocol):
 
 @dataclass(frozen=True)
 class FitGoal:
-    """What is asked of the tilts.
+    """Conditions on the tilts.
 
     Attributes:
-        target: the mean wanted.
+        target: ``"model"``, ``"data"``, ``"free"``, or the mean of each block of constraints.
         tolerance: how far a mean may stay from it.
-        start: ``(M,)`` tilts to begin with.
-        limits: ``(2, C)`` lowest and highest free target that each constraint bears; None for any.
+        start: ``(M,)`` initial tilts.
+        limits: ``(2, C)`` lowest and highest free target of each constraint; None for any.
     """
 
     target: Target
     tolerance: float
     start: np.ndarray
     limits: np.ndarray | None = None
+
+    @classmethod
+    def of(
+        cls, cells: Cells, target: object, tolerance: object = 0.0, start: object = None
+    ) -> "FitGoal":
+        """Check the arguments of :func:`~linkparity.i_project`."""
+        return cls(read_target(target, cells), check_tolerance(tolerance), _tilts(start, cells))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +68,7 @@ class Fit:
 
     Attributes:
         cells: layout and weight of the cells.
-        problem: the constraints that some weight falls under, with their targets.
+        problem: the constraints that have weight, with their targets.
         solution: tilts and multipliers.
     """
 
@@ -67,40 +88,43 @@ class Fit:
 
     @property
     def targets(self) -> dict[Hashable, float]:
-        """The mean asked for by block of constraints; NaN where no weight is."""
-        blocks, target = self.cells.layout.blocks, expit(self.solution.goal)
+        """Target by block of constraints; NaN for a block without weight."""
+        blocks, target = self.cells.layout.blocks, expit(self.solution.target_logit)
         found = {blocks[b]: float(t) for b, t in zip(self.problem.block, target, strict=True)}
         return {key: found.get(key, math.nan) for key in blocks}
 
     @property
     def target(self) -> float | dict[Hashable, float]:
-        """The mean asked for; a dict by label or attribute where there are several."""
+        """The target; a dict by label or attribute where there are several."""
         return one_or_all(self.targets)
 
     def residual(self, now: Sums) -> float:
         """Largest distance of a constrained mean from its target."""
-        means = self.problem.means(_only(now, self.cells.mass > 0))
-        return float(np.abs(means - expit(self.solution.goal)).max())
+        means = self.problem.means(_with_weight(now, self.cells))
+        return float(np.abs(means - expit(self.solution.target_logit)).max())
 
-    def divergence(self, source: PairSums, now: Sums | None = None) -> float:
-        """KL-divergence of the tilted model to the model, in nats.
+    def dual_value(self, source: PairSums, now: Sums) -> float:
+        r"""Lower bound of the projection's KL-divergence in nats, from the sums at the tilts.
 
-        Given the sums at the tilts, of the projection: exact to second order in their residual.
+        .. math:: L(\lambda) = -Z(A^\top\lambda) + \lambda\cdot b
+                  = \mathrm{KL}(h_t \,\|\, h) + \lambda\cdot(b - A S)
+
+        For fixed multipliers its gradient in the logits is ``w (h − h_t)``.
         """
-        tilted = float(source.divergence(self.tilt).sum())
-        if now is None:
-            return tilted
-        lack = self.problem.lack(_only(now, self.cells.mass > 0), self.solution.multiplier)
-        return max(0.0, tilted + float(self.solution.multiplier @ lack))
+        multiplier = self.solution.multiplier
+        shortfall = self.problem.shortfall(_with_weight(now, self.cells), multiplier)
+        return float(source.divergence(self.tilt).sum()) + float(multiplier @ shortfall)
+
+    def divergence(self, source: PairSums, now: Sums) -> float:
+        """KL-divergence of the projection to the model, exact to second order in the residual."""
+        return max(0.0, self.dual_value(source, now))
 
     @property
-    def pull(self) -> np.ndarray:
+    def target_gradient_factor(self) -> np.ndarray:
         """``(M,)`` factor of ``w h (1 − h)`` in the gradient's path through the model's mean."""
-        shared, weight = self.problem.shared, self.problem.weight
-        pull = shared(self.solution.multiplier * weight) / shared(weight)
-        found = np.zeros(len(self.cells.mass))
-        found[self.cells.mass > 0] = self.problem.entries.spread(pull)
-        return found
+        block_sum, weight = self.problem.block_sum, self.problem.weight
+        mean_multiplier = block_sum(self.solution.multiplier * weight) / block_sum(weight)
+        return _scatter(self.problem.entries.transpose_times(mean_multiplier), self.cells.mass > 0)
 
 
 def fit_tilts(
@@ -116,7 +140,7 @@ def fit_tilts(
     Args:
         source: the sums per cell at given tilts.
         cells: layout and weight of the cells; some weight must be constrained.
-        goal: target, tolerance and start.
+        goal: target, tolerance and initial tilts.
         tol: accuracy on the logit scale.
         bound: a number that no logit exceeds in absolute value.
         base: the sums at tilt 0 that the target ``"model"`` is read from; the source's by default.
@@ -127,34 +151,55 @@ def fit_tilts(
     """
     layout, used = cells.layout, cells.mass > 0
     rows = layout.weight(cells.mass) > 0
-    entries = layout.entries.part(rows, used)
+    entries = layout.entries.submatrix(rows, used)
     names = layout.rows if rows.all() else tuple(compress(layout.rows, rows.tolist()))
     limits = None if goal.limits is None else goal.limits[:, rows]
-    slack = goal.tolerance - min(tol, goal.tolerance / 2)  # so that rounding stays within it
-    free = Problem(entries, cells.mass[used], None, layout.block[rows], slack, names, limits)
-
-    def whole(tilt: np.ndarray) -> np.ndarray:
-        found = np.zeros(len(used))
-        found[used] = tilt
-        return found
+    tolerance = goal.tolerance - min(tol, goal.tolerance / 2)  # so that rounding stays within it
+    free = Problem(entries, cells.mass[used], None, layout.block[rows], tolerance, names, limits)
 
     def sums(tilt: np.ndarray) -> Sums:
-        return _only(source(whole(tilt)), used)
+        return _with_weight(source(_scatter(tilt, used)), cells)
 
     begin = sums(np.zeros(entries.shape[1]))
-    problem = with_goal(free, goal.target, begin if base is None else _only(base, used), cells)
-    solution = solve(sums, problem, goal.start[used], tol, begin, bound)
-    solution = replace(solution, tilt=whole(solution.tilt))
-    return Fit(cells, replace(problem, goal=solution.goal), solution)
+    model = begin if base is None else _with_weight(base, cells)
+    problem = replace(free, target_logit=target_logit(free, goal.target, model, cells))
+    solution = _solve(sums, problem, goal.start[used], tol, begin, bound)
+    solution = replace(solution, tilt=_scatter(solution.tilt, used))
+    return Fit(cells, replace(problem, target_logit=solution.target_logit), solution)
 
 
-def _only(sums: Sums, used: np.ndarray) -> Sums:
+def _solve(
+    sums: SumSource, problem: Problem, start: np.ndarray, tol: float, base: Sums, bound: float
+) -> Solution:
+    """Choose the solver; ``base`` holds the sums at tilt 0."""
+    if problem.separable and problem.target_logit is not None:
+        return solve_separable(sums, problem, start, tol, base, bound)
+    bounded = problem.tolerance or problem.limits is not None
+    if problem.separable and (bounded or len(problem.block) > MANY):
+        return solve_free_target(sums, problem, start, tol, base, bound)
+    try:
+        return solve_coupled(sums, problem, start, tol, base)
+    except NotConverged:
+        if not problem.separable:
+            raise
+        return solve_free_target(sums, problem, start, tol, base, bound)
+
+
+def _with_weight(sums: Sums, cells: Cells) -> Sums:
     """The sums of the cells that have weight."""
+    used = cells.mass > 0
     return sums if used.all() else Sums(*(part[used] for part in sums))
 
 
+def _scatter(values: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """``(M,)`` the values of the used cells, 0 for the others."""
+    found = np.zeros(len(used))
+    found[used] = values
+    return found
+
+
 def no_target(cells: Cells) -> float | dict[Hashable, float]:
-    """What stands for the target when no weight is constrained."""
+    """The target when no weight is constrained: NaN."""
     return one_or_all(dict.fromkeys(cells.layout.blocks, math.nan))
 
 
@@ -163,22 +208,93 @@ def one_or_all(targets: dict[Hashable, float]) -> float | dict[Hashable, float]:
     return targets.get(None, targets)
 
 
-def check_tolerance(tolerance: float) -> float:
-    """A tolerance in [0, 1), or a sentence."""
-    found = real_number(tolerance, "tolerance", "i_project")
-    if not 0 <= found < 1:
-        raise ValueError(f"i_project: tolerance must lie in [0, 1), got {tolerance!r}")
-    return found
+def read_target(target: object, cells: Cells) -> Target:
+    """Check a target: a name, one number, or a number per block of constraints."""
+    blocks = cells.layout.blocks
+    if isinstance(target, np.ndarray | Tensor):
+        target = target.tolist()
+    if cells.layout.right is not None and target != "model":
+        raise _refused(
+            f"must be left out for a Custom criterion, which has its own right side b, got "
+            f"{target!r}",
+            "put the target into b",
+        )
+    if isinstance(target, str):
+        return _check_name(target, cells)
+    if isinstance(target, Mapping):
+        if set(target) != set(blocks):
+            raise _refused(
+                f"must be one number, or a dict with the keys {list(blocks)} where there are "
+                f"several, got the keys {list(target)}"
+            )
+        return {key: _check_mean(value) for key, value in target.items()}
+    if isinstance(target, Sequence):
+        if len(target) != len(blocks) or blocks == (None,):
+            raise _refused(
+                "must be one number, or for equalized-odds a pair, label 0 first, got "
+                f"{len(target)} for criterion {cells.criterion.name!r}"
+            )
+        return {key: _check_mean(value) for key, value in zip(blocks, target, strict=True)}
+    return dict.fromkeys(blocks, _check_mean(target))
 
 
-def check_start(start: object, cells: Cells) -> np.ndarray:
-    """Finite tilts to start from, 0 for cells without weight."""
+def _check_name(target: str, cells: Cells) -> str:
+    if target not in TARGETS:
+        hint = nearest(target, list(TARGETS)).removesuffix(";")
+        raise _refused(f"must be {', '.join(TARGETS)} or a number, got {target!r}{hint}")
+    if target == "data" and not cells.criterion.data_target:
+        raise _refused(
+            f"'data' does not exist for criterion {cells.criterion.name!r} (it would be the "
+            "labels' agreement with themselves)",
+            "use 'model', 'free' or a number",
+        )
+    if target == "data" and cells.label_mass is None:
+        raise _refused("'data' is the mean of the labels", "give labels")
+    return target
+
+
+def _check_mean(value: object) -> float:
+    number = _number(value)
+    if number is None:
+        raise _refused(f"must be one of {', '.join(TARGETS)} or a number, got {value!r}")
+    if not 0 < number < 1:
+        raise _refused(
+            f"must lie strictly between 0 and 1, got {number:g}",
+            "a mean of 0 or 1 has no finite I-projection",
+        )
+    return number
+
+
+def check_tolerance(tolerance: object) -> float:
+    """Check a tolerance: a number in [0, 1)."""
+    number = _number(tolerance)
+    if number is None or isinstance(tolerance, str | bool):
+        raise _refused(f"must be a number, got {tolerance!r}", argument="tolerance")
+    if not 0 <= number < 1:
+        raise _refused(f"must lie in [0, 1), got {tolerance!r}", argument="tolerance")
+    return number
+
+
+def _tilts(start: object, cells: Cells) -> np.ndarray:
+    """Initial tilts, 0 for cells without weight."""
     if start is None:
         return np.zeros(len(cells.mass))
     tilt = tensor(start).detach().cpu().double().numpy()
     if tilt.shape != cells.mass.shape or not np.isfinite(tilt).all():
-        raise ValueError(
-            f"i_project: start must be {len(cells.mass)} finite tilts, one per cell, got "
-            f"{tilt.size} of which {int(np.isfinite(tilt).sum())} are finite"
+        raise _refused(
+            f"must be {len(cells.mass)} finite tilts, one per cell, got {tilt.size} of which "
+            f"{int(np.isfinite(tilt).sum())} are finite",
+            argument="start",
         )
     return np.where(cells.mass > 0, tilt, 0.0)
+
+
+def _number(value: object) -> float | None:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
+def _refused(problem: str, fix: str = "", argument: str = "target") -> InputError:
+    return InputError(problem, fix, argument=argument, caller="i_project")

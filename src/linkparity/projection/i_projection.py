@@ -15,20 +15,14 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
-from linkparity.criteria.cells import CHUNK, check_prepared
-from linkparity.projection.fit import (
-    Fit,
-    FitGoal,
-    check_start,
-    check_tolerance,
-    fit_tilts,
-    no_target,
-)
+from linkparity.criteria.cells import check_prepared
+from linkparity.projection.fit import Fit, FitGoal, fit_tilts, no_target
 from linkparity.projection.solver import NotConverged
 from linkparity.projection.subsample import subsample
 from linkparity.projection.sums import TensorSums, tensor_sums
-from linkparity.projection.targets import read_target
 from linkparity.support.arrays import tensor
+from linkparity.support.errors import InputError, PlainError
+from linkparity.support.segments import PART_SIZE
 
 #: Default accuracy on the logit scale, by the type that the sums are computed in.
 TOL = {torch.float64: 1e-10, torch.float32: 1e-7}
@@ -40,11 +34,12 @@ class Projection:
 
     Attributes:
         tilt: ``(M,)``; 0 for a cell without pairs.
-        kl: 0-d, weighted sum of KL(h_F ‖ h) in nats; carries the gradient w (h − h_F).
-        target: the mean that the constraints ask for; a dict by label or attribute if several.
+        kl: 0-d, weighted sum of KL(h_F ‖ h) in nats; carries the gradient w (h − h_F). A lower
+            bound of it with ``sample_size``.
+        target: the mean that the constraints require; a dict by label or attribute if several.
         residual: largest distance of a constrained mean from its target.
         steps: steps of the solver.
-        cells: which pair lies in which cell.
+        cells: the cell of each pair.
         given: ``(P,)`` the logits that were projected, detached.
         version: of those logits, which changes when they are changed in place.
     """
@@ -62,16 +57,19 @@ class Projection:
     def logits(self) -> Tensor:
         """``(P,)`` detached logits of h_F: each logit plus the tilt of its cell.
 
-        Computed when first asked for, so ask before the logits are changed in place.
+        Computed at first access, which must come before the logits are changed in place.
         """
         if self.version not in (-1, self.given._version):
-            raise RuntimeError(
-                "Projection.logits: the logits were changed in place since i_project; "
-                "read p.logits before the change, or project a clone"
+            raise PlainError(
+                "the logits were changed in place since i_project",
+                "read p.logits before the change, or project a clone",
+                caller="Projection.logits",
             )
         tilt = torch.cat([self.tilt, self.tilt.new_zeros(1)])
         out = self.given.clone()
-        parts = zip(torch.split(out, CHUNK), torch.split(self.cells.code, CHUNK), strict=True)
+        parts = zip(
+            torch.split(out, PART_SIZE), torch.split(self.cells.code, PART_SIZE), strict=True
+        )
         for part, code in parts:
             part.add_(tilt[code.int()])
         return out
@@ -129,11 +127,12 @@ def i_project(
         cells: from :meth:`Cells.prepare`, in place of groups, criterion, labels and weight.
         tolerance: how far a mean may stay from the target.
         tol: accuracy of the solver on the logit scale; 1e-10, or 1e-7 for many float32 logits.
-        start: ``(M,)`` tilts to start from.
-        directed: tell the pair of groups (0, 1) from (1, 0).
-        combine: several attributes ``"cross"``-ed, or ``"each"`` on its own.
+        start: ``(M,)`` initial tilts.
+        directed: whether (0, 1) and (1, 0) are different pairs of groups.
+        combine: several attributes ``"cross"``-ed, or ``"each"`` constrained separately.
         sample_size: fit the tilts on about so many pairs, at least one of each cell. The residual
-            and ``kl`` are then those of all pairs at these tilts, unchecked.
+            is then that of all pairs, unchecked, and ``kl`` the dual value of all pairs at these
+            tilts: never above the exact one, and negative where the sample is too small.
         through_target: let the gradient of ``kl`` include the path through the model's own mean.
         generator: source of randomness for the sample; seeded with 0 by default.
 
@@ -153,17 +152,17 @@ def i_project(
     else:
         check_prepared("i_project", cells, criterion, groups, labels, weight, directed, combine)
     if len(cells) != len(x):
-        raise ValueError(
-            f"i_project: {len(x)} logits do not fit groups of {len(cells)} pairs; give one per pair"
+        raise InputError(
+            f"{len(x)} logits do not fit groups of {len(cells)} pairs",
+            "give one per pair",
+            caller="i_project",
         )
     cells = cells.to(x.device)
     plain = x.detach()
     part = None if sample_size is None else subsample(cells, sample_size, generator)
     if tol is not None and not tol >= 0:
-        raise ValueError(f"i_project: tol must be a number ≥ 0, got {tol!r}; None is the default")
-    goal = FitGoal(
-        read_target(target, cells), check_tolerance(tolerance), check_start(start, cells)
-    )
+        raise _refused(f"must be a number ≥ 0, got {tol!r}", "None is the default", "tol")
+    goal = FitGoal.of(cells, target, tolerance, start)
     if cells.total == 0:
         kl = _with_gradient(x, x.new_zeros(()), torch.zeros_like(plain))
         return Projection(
@@ -172,9 +171,8 @@ def i_project(
     fit, source = _fit(plain, cells, part, goal, tol, bound)
     now = source(fit.tilt)
     wide = x.dtype if x.dtype in TOL else torch.float32
-    kl = torch.tensor(
-        fit.divergence(source, now if part is None else None), dtype=wide, device=x.device
-    )
+    value = fit.divergence(source, now) if part is None else fit.dual_value(source, now)
+    kl = torch.tensor(value, dtype=wide, device=x.device)
     if x.requires_grad and torch.is_grad_enabled():
         through = through_target and goal.target == "model" and cells.layout.right is None
         kl = _with_gradient(x, kl, _gradient(source, fit, x, through))
@@ -187,7 +185,7 @@ def i_project(
 def _fit(
     x: Tensor, cells: Cells, part: Cells | None, goal: FitGoal, tol: float | None, bound: float
 ) -> tuple[Fit, TensorSums]:
-    """Fit in the logits' own type; in float64 where that proves too coarse."""
+    """Fit in the logits' own type; in float64 where that is too coarse."""
     zero = np.zeros(len(cells.mass))
     for exact in (False, True):
         source = tensor_sums(x, cells, exact)
@@ -203,18 +201,18 @@ def _fit(
 
 
 def _gradient(source: TensorSums, fit: Fit, x: Tensor, through: bool) -> Tensor:
-    """``w (h − h_F)`` in the order of the pairs, plus the path through the target if asked."""
+    """``w (h − h_F)`` in the order of the pairs, with the path through the target if needed."""
     cells = fit.cells
     change = source.shift(fit.tilt)
     if through:
         sizes = torch.as_tensor(np.diff(cells.start), device=x.device)
-        pull = torch.as_tensor(fit.pull, device=x.device)
-        change = change + pull.repeat_interleave(sizes) * source.slope()
+        factor = torch.as_tensor(fit.target_gradient_factor, device=x.device)
+        change = change + factor.repeat_interleave(sizes) * source.slope()
     change = change.to(x.dtype)
     if cells.order is None:
         return change
-    spread = torch.zeros_like(x, requires_grad=False)
-    return spread.index_copy_(0, cells.order.long(), change)
+    gradient = torch.zeros_like(x, requires_grad=False)
+    return gradient.index_copy_(0, cells.order.long(), change)
 
 
 class _WithGradient(torch.autograd.Function):
@@ -241,7 +239,7 @@ class _Once(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[None, None]:
-        raise RuntimeError("i_project: kl has a first derivative in the logits, no second one")
+        raise PlainError("kl has no second derivative in the logits", caller="i_project")
 
 
 def _with_gradient(logits: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
@@ -253,21 +251,23 @@ def _check_logits(logits: object) -> tuple[Tensor, float]:
     """The logits as a floating ``(P,)`` tensor, and a bound on their absolute values."""
     x = tensor(logits)
     if not x.is_floating_point():
-        raise ValueError(
-            f"i_project: logits must be floating-point numbers, got {x.dtype}; "
-            "give log-odds, not decisions"
+        raise _refused(
+            f"must be floating-point numbers, got {x.dtype}", "give log-odds, not decisions"
         )
     if x.ndim != 1:
-        raise ValueError(
-            f"i_project: logits must have the shape (P,), got {tuple(x.shape)}; flatten them"
-        )
+        raise _refused(f"must have the shape (P,), got {tuple(x.shape)}", "flatten them")
     if not len(x):
         return x, 0.0
     low, high = (float(end) for end in torch.aminmax(x.detach()))
     if not (-np.inf < low and high < np.inf):
         wrong = (~torch.isfinite(x.detach())).nonzero().flatten()
-        raise ValueError(
-            f"i_project: logits must be finite, got {x[wrong[0]].item():g} at position "
-            f"{int(wrong[0])} ({len(wrong)} in all); a probability of 0 or 1 cannot be tilted"
+        raise _refused(
+            f"must be finite, got {x[wrong[0]].item():g} at position {int(wrong[0])} "
+            f"({len(wrong)} in all)",
+            "a probability of 0 or 1 cannot be tilted",
         )
     return x, max(abs(low), abs(high)) + 1.0
+
+
+def _refused(problem: str, fix: str, argument: str = "logits") -> InputError:
+    return InputError(problem, fix, argument=argument, caller="i_project")

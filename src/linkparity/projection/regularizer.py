@@ -7,16 +7,16 @@ import torch
 from torch import Tensor, nn
 
 from linkparity.criteria import Cells, Criterion
-from linkparity.criteria.cells import check_prepared, find_criterion
+from linkparity.criteria.cells import check_prepared
+from linkparity.criteria.registry import find_criterion
 from linkparity.projection.fit import Fit, FitGoal, PairSums, check_tolerance, fit_tilts
 from linkparity.projection.i_projection import i_project
 from linkparity.projection.sums import Sums
-from linkparity.projection.targets import read_target
 from linkparity.projection.warm_start import WarmStart
 
 
 class Parity(NamedTuple):
-    """Tilts that bring pairs to parity, mean divergence to there, and the gap before."""
+    """Tilts that bring pairs to parity, the mean divergence they cause, and the gap before."""
 
     fit: Fit
     kl: float
@@ -26,18 +26,18 @@ class Parity(NamedTuple):
 def largest_gap(cells: Cells, base: Sums) -> float:
     """Largest difference between two constraints' means that share a target; nan below two."""
     weight = cells.layout.weight(cells.mass)
-    hit, _ = cells.layout.entries.hit_miss(base.yes, base.no)
+    total, _ = cells.layout.entries.statistic_sums(base.yes, base.no)
     used = weight > 0
     gap = np.nan
     for block in np.unique(cells.layout.block[used]):
-        means = (hit / np.where(used, weight, 1))[used & (cells.layout.block == block)]
+        means = (total / np.where(used, weight, 1))[used & (cells.layout.block == block)]
         if len(means) > 1:
             gap = float(np.nanmax([gap, means.max() - means.min()]))
     return gap
 
 
 class FairnessRegularizer(nn.Module):
-    r"""Mean KL-divergence between a model and its I-projection, for anybody's training loop.
+    r"""Mean KL-divergence between a model and its I-projection, for any training loop.
 
     .. math:: \mathcal{L}_F = \frac{1}{W} \sum_k w_k \mathrm{KL}(h_{F,k} \| h_k), \qquad
               \frac{\partial \mathcal{L}_F}{\partial x_k} = \frac{w_k}{W} (h_k - h_{F,k})
@@ -97,19 +97,17 @@ class FairnessRegularizer(nn.Module):
     def measure(
         self, source: PairSums, cells: Cells, bound: float, tol: float, base: Sums | None = None
     ) -> Parity:
-        """The same from sums per cell, wherever the pairs live; training loops ask for this.
+        """The same from sums per cell, wherever the pairs are stored; for training loops.
 
         Args:
             source: sums and divergence per cell at given tilts.
             cells: layout and weight of the cells; some weight must be constrained.
             bound: a number that no logit exceeds in absolute value.
             tol: accuracy of the tilts on the logit scale.
-            base: the sums at tilt 0; asked of ``source`` by default.
+            base: the sums at tilt 0; computed by ``source`` by default.
         """
         base = source(np.zeros(len(cells.mass))) if base is None else base
-        goal = FitGoal(
-            read_target(self.target, cells), self.tolerance, self.warm_start.start(cells)
-        )
+        goal = FitGoal.of(cells, self.target, self.tolerance, self.warm_start.start(cells))
         fit = fit_tilts(source, cells, goal, tol, bound)
         self.warm_start.remember(cells, fit.tilt)
         kl = fit.divergence(source, source(fit.tilt)) / cells.total

@@ -1,4 +1,4 @@
-"""A part of the pairs that stands for all: some of every cell, weighing as much as the cell."""
+"""A stratified sample of the pairs: some of every cell, with the weight of the whole cell."""
 
 from dataclasses import replace
 
@@ -6,16 +6,19 @@ import numpy as np
 import torch
 
 from linkparity.criteria.cells import Cells
+from linkparity.support.errors import InputError
 
 
 def subsample(cells: Cells, size: int, generator: torch.Generator | None = None) -> Cells:
     """About ``size`` of the constrained pairs, at least one of each cell that has any.
 
-    Each cell gives its share, one pair from each of as many equal segments of its pairs, and the
-    pairs drawn weigh together what the cell weighs, so that no group is missed.
+    Each cell contributes in proportion to its size, one pair from each of as many equal segments
+    of its pairs, and the sampled pairs of a cell have the weight of the whole cell.
     """
     if not isinstance(size, int) or size < 1:
-        raise ValueError(f"sample_size must be at least 1, got {size!r}; None uses every pair")
+        raise InputError(
+            f"must be at least 1, got {size!r}", "None uses every pair", argument="sample_size"
+        )
     if generator is None:
         generator = torch.Generator().manual_seed(0)
     cells = _without_weightless(cells)
@@ -42,12 +45,12 @@ def subsample(cells: Cells, size: int, generator: torch.Generator | None = None)
 
 
 def _without_weightless(cells: Cells) -> Cells:
-    """The same cells less the pairs of weight 0, which are not to be drawn."""
+    """The same cells without the pairs of weight 0, which must not be sampled."""
     if cells.weight is None or bool((cells.weight > 0).all()):
         return cells
-    heavy = cells.weight > 0
-    sizes = cells.sum(heavy.double()).astype(np.int64)
-    places = torch.arange(len(heavy), device=heavy.device)
-    order = (places if cells.order is None else cells.order)[heavy]
+    positive = cells.weight > 0
+    sizes = cells.sum(positive.double()).astype(np.int64)
+    places = torch.arange(len(positive), device=positive.device)
+    order = (places if cells.order is None else cells.order)[positive]
     start = np.concatenate([[0], np.cumsum(sizes)])
-    return replace(cells, order=order, start=start, weight=cells.weight[heavy])
+    return replace(cells, order=order, start=start, weight=cells.weight[positive])

@@ -1,10 +1,10 @@
-r"""The sums per cell that the solver asks for, from logits in memory.
+r"""The sums per cell that the solver needs, from logits in memory.
 
 .. math:: S_m = \sum w\,\sigma(x + t_m) \qquad R_m = \sum w\,\sigma(-x - t_m) \qquad
           V_m = \sum w\,\sigma(1 - \sigma)(x + t_m)
 
-S and R are kept apart because a mean of h near 1 is only told from 1 by R: a cell is summed from
-its smaller side, and the other side is the cell's weight less that.
+S and R are kept apart because a mean near 1 differs from 1 only by R: a cell is summed from its
+smaller side, and the other side is the cell's weight less that.
 """
 
 from typing import NamedTuple, Protocol
@@ -26,11 +26,11 @@ class Sums(NamedTuple):
 
     yes: np.ndarray
     no: np.ndarray
-    spread: np.ndarray
+    variance: np.ndarray
 
 
 class SumSource(Protocol):
-    """Wherever the pairs live: all that the solver knows of them."""
+    """All that the solver needs of the pairs, wherever they are stored."""
 
     def __call__(self, tilt: np.ndarray) -> Sums:
         """The sums at ``tilt (M,)``."""
@@ -38,7 +38,7 @@ class SumSource(Protocol):
 
 
 class RememberedSums:
-    """Sums at tilt 0 and at the last tilt are remembered: a pass over the pairs is what costs."""
+    """Remembers the sums at tilt 0 and at the last tilt, since a pass over the pairs is costly."""
 
     def __init__(self) -> None:
         self._known: list[tuple[np.ndarray, Sums] | None] = [None, None]
@@ -57,7 +57,7 @@ class RememberedSums:
 
 
 def tensor_sums(logits: Tensor, cells: Cells, exact: bool = False) -> "TensorSums":
-    """Sums over ``logits (P,)`` in memory: page by page, or scattered when all cells are small.
+    """Sums over ``logits (P,)`` in memory: chunk by chunk, or at once when all cells are small.
 
     Args:
         logits: ``(P,)``, finite.
@@ -90,17 +90,17 @@ class SegmentSums(RememberedSums):
 
     def compute(self, tilt: np.ndarray) -> Sums:
         """The sums at ``tilt (M,)``."""
-        z = self.x + self._spread(tilt)
+        z = self.x + self._per_pair(tilt)
         yes, no = torch.sigmoid(z), torch.sigmoid(-z)
         return Sums(*self._add(torch.stack([yes, no, yes * no])))
 
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
         """``(M,)`` KL-divergence of the tilted pairs to the pairs, in nats."""
-        return self._add(pair_divergence(self.x, self._spread(tilt)))
+        return self._add(pair_divergence(self.x, self._per_pair(tilt)))
 
     def shift(self, tilt: np.ndarray) -> Tensor:
         """``w (σ(x) − σ(x + t))``, the gradient of the KL-divergence, in cell order."""
-        change = torch.sigmoid(self.x) - torch.sigmoid(self.x + self._spread(tilt))
+        change = torch.sigmoid(self.x) - torch.sigmoid(self.x + self._per_pair(tilt))
         return change if self.weight is None else self.weight * change
 
     def slope(self) -> Tensor:
@@ -108,23 +108,27 @@ class SegmentSums(RememberedSums):
         slope = torch.sigmoid(self.x) * torch.sigmoid(-self.x)
         return slope if self.weight is None else self.weight * slope
 
-    def close(self) -> None:
-        """Nothing to give back."""
+    def split(self, values: Tensor) -> tuple[Tensor, ...]:
+        """``(P,)`` values by cell, as views."""
+        return torch.split_with_sizes(values, self.sizes.tolist())
 
-    def _spread(self, tilt: np.ndarray) -> Tensor:
+    def close(self) -> None:
+        """Release nothing: no working memory is borrowed."""
+
+    def _per_pair(self, tilt: np.ndarray) -> Tensor:
         return torch.from_numpy(np.repeat(tilt, self.sizes)).to(self.x.device)
 
     def _add(self, values: Tensor) -> np.ndarray:
         """Weighted sums of values ``(…, P)`` per cell."""
-        heavy = values if self.weight is None else values * self.weight
-        return sum_segments(heavy.cpu().numpy(), self.start)
+        weighted = values if self.weight is None else values * self.weight
+        return sum_segments(weighted.cpu().numpy(), self.start)
 
 
 class ChunkedSums(RememberedSums):
-    """Sums over large cells, a page of pairs at a time; any small cells among them are scattered.
+    """Sums over large cells, a chunk of pairs at a time; small cells among them are summed apart.
 
-    Few pairs are one page, and then σ(x) and σ(x + t) are kept, in memory that the cells lend,
-    as fresh memory costs more than the arithmetic. σ is taken of a cell's smaller side.
+    Up to one chunk of pairs, σ(x) and σ(x + t) are kept, in a buffer borrowed from the cells, since
+    new memory costs more than the arithmetic. σ is taken of a cell's smaller side.
 
     Args:
         x: ``(P,)`` float32 or float64 logits of the constrained pairs in cell order.
@@ -141,33 +145,33 @@ class ChunkedSums(RememberedSums):
             wide = cells.weight.to(torch.promote_types(cells.weight.dtype, x.dtype))
             self.weight = (wide / self.unit).to(x.dtype)
         self.mass = cells.mass / self.unit
-        self.pages = cells.pages
-        self.room = cells.lend(x[: self.pages[0].high], 3)
+        self.chunks = cells.chunks
+        self.buffer = cells.borrow_buffer(x[: self.chunks[0].high], 3)
         self.side = np.ones(len(cells.mass))
-        self.held: list[tuple[np.ndarray, np.ndarray, int] | None] = [None, None]
+        self.kept: list[tuple[bytes, bytes, int] | None] = [None, None]
         self.small, self.rest = _small_cells(x, cells)
 
     def close(self) -> None:
-        """Give the lent memory back."""
-        self.cells.give_back(self.room)
+        """Return the borrowed buffer."""
+        self.cells.return_buffer(self.buffer)
 
     def compute(self, tilt: np.ndarray) -> Sums:
         """The sums at ``tilt (M,)``."""
-        share, square = self._share(tilt)
-        over = share > 0.75 * self.mass
+        smaller, square = self._smaller_side(tilt)
+        over = smaller > 0.75 * self.mass
         if over.any():
             self.side = np.where(over, -self.side, self.side)
-            share, square = self._share(tilt)
-        spread = share - square
-        lost = (spread < 1e-3 * share) & (self.mass > 0)
-        for m in np.flatnonzero(lost).tolist():  # nearly all 0 or 1: the digits are gone
-            spread[m] = self._exact_spread(m, tilt[m])
-        rest = self.mass - share
+            smaller, square = self._smaller_side(tilt)
+        variance = smaller - square
+        lost = (variance < 1e-3 * smaller) & (self.mass > 0)
+        for m in np.flatnonzero(lost).tolist():  # the difference has too few digits
+            variance[m] = self._exact_variance(m, tilt[m])
+        larger = self.mass - smaller
         up = self.side > 0
         sums = Sums(
-            self.unit * np.where(up, share, rest),
-            self.unit * np.where(up, rest, share),
-            self.unit * spread,
+            self.unit * np.where(up, smaller, larger),
+            self.unit * np.where(up, larger, smaller),
+            self.unit * variance,
         )
         if self.rest is not None:
             for whole, part in zip(sums, self.rest(tilt[self.small]), strict=True):
@@ -179,19 +183,19 @@ class ChunkedSums(RememberedSums):
 
         :math:`\sum w [t \sigma(x + t) - \log(1 + \sigma(x)(e^t - 1))]`, from the smaller side.
         """
-        leap = self.side * tilt
-        steep = np.abs(leap) > STEEP[self.x.dtype]
-        factor = np.expm1(np.where(steep, 0.0, leap))
+        turned = self.side * tilt
+        steep = np.abs(turned) > STEEP[self.x.dtype]
+        factor = np.expm1(np.where(steep, 0.0, turned))
         log = np.zeros(len(tilt))
-        for number, page in enumerate(self.pages):
-            plain = self._prob(0, number, page, np.zeros_like(tilt))
-            spare = self.room[2, : len(plain)]
-            parts = zip(page.cells, page.split(plain), page.split(spare), strict=True)
-            for (m, _, _), part, out in parts:
-                torch.mul(part, float(factor[m]), out=out)
-            log += page.sum(self._weigh(spare.log1p_(), page, spare))
+        for number, chunk in enumerate(self.chunks):
+            plain = self._prob(0, number, chunk, np.zeros_like(tilt))
+            spare = self.buffer[2, : len(plain)]
+            parts = zip(chunk.segments, chunk.split(plain), chunk.split(spare), strict=True)
+            for (m, _, _), part, into in parts:
+                torch.mul(part, float(factor[m]), out=into)
+            log += chunk.sum(self._weigh(spare.log1p_(), chunk, spare))
         sums = self(tilt)
-        total = leap * np.where(self.side > 0, sums.yes, sums.no) - self.unit * log
+        total = turned * np.where(self.side > 0, sums.yes, sums.no) - self.unit * log
         for m in np.flatnonzero(steep & (self.mass > 0)).tolist():
             total[m] = self.unit * self._exact_divergence(m, tilt[m])
         if self.rest is not None:
@@ -201,21 +205,19 @@ class ChunkedSums(RememberedSums):
     def shift(self, tilt: np.ndarray) -> Tensor:
         """``w (σ(x) − σ(x + t))``, the gradient of the KL-divergence, in cell order."""
         out = torch.empty_like(self.x)
-        for number, page in enumerate(self.pages):
-            plain = self._prob(0, number, page, np.zeros_like(tilt))
-            tilted = self._prob(1, number, page, tilt)
-            here = torch.sub(plain, tilted, out=out[page.low : page.high])
-            for (m, _, _), part in zip(page.cells, page.split(here), strict=True):
+        for number, chunk in enumerate(self.chunks):
+            plain = self._prob(0, number, chunk, np.zeros_like(tilt))
+            tilted = self._prob(1, number, chunk, tilt)
+            here = torch.sub(plain, tilted, out=out[chunk.low : chunk.high])
+            for (m, _, _), part in zip(chunk.segments, chunk.split(here), strict=True):
                 if self.side[m] < 0:
                     part.neg_()
-            self._weigh(here, page, here)
+            self._weigh(here, chunk, here)
         if self.unit != 1:
             out.mul_(self.unit)
         if self.rest is not None:
             values = self.rest.shift(tilt[self.small]).to(out.dtype)
-            for m, part in zip(
-                self.small, torch.split_with_sizes(values, self._sizes()), strict=True
-            ):
+            for m, part in zip(self.small, self.rest.split(values), strict=True):
                 out[self.cells.start[m] : self.cells.start[m + 1]] = part
         return out
 
@@ -225,55 +227,47 @@ class ChunkedSums(RememberedSums):
         slope.mul_(torch.sigmoid(-self.x))
         return slope if self.weight is None else slope.mul_(self.weight).mul_(self.unit)
 
-    def _sizes(self) -> list[int]:
-        sizes = np.diff(self.cells.start)[self.small]
-        return [int(size) for size in sizes]
-
-    def _share(self, tilt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _smaller_side(self, tilt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Per cell the sum of the smaller side's probabilities p, and of p²."""
-        share, square = np.zeros((2, len(tilt)))
-        for number, page in enumerate(self.pages):
-            prob = self._prob(int(tilt.any()), number, page, tilt)
-            heavy = self._weigh(prob, page, self.room[2, : len(prob)])
-            share += page.sum(heavy)
-            parts = page.split(prob)
-            twins = parts if heavy is prob else page.split(heavy)
-            for (m, _, _), part, twin in zip(page.cells, parts, twins, strict=True):
-                square[m] += float(torch.dot(twin, part))
-        return share, square
+        smaller, square = np.zeros((2, len(tilt)))
+        for number, chunk in enumerate(self.chunks):
+            prob = self._prob(int(tilt.any()), number, chunk, tilt)
+            weighted = self._weigh(prob, chunk, self.buffer[2, : len(prob)])
+            smaller += chunk.sum(weighted)
+            parts = chunk.split(prob)
+            weighted_parts = parts if weighted is prob else chunk.split(weighted)
+            for (m, _, _), part, other in zip(chunk.segments, parts, weighted_parts, strict=True):
+                square[m] += float(torch.dot(other, part))
+        return smaller, square
 
-    def _prob(self, kind: int, number: int, page: Chunk, tilt: np.ndarray) -> Tensor:
-        """σ(side · (x + tilt)) of a page; kind 0 is tilt 0. Kept while there is one page."""
-        place = self.room[kind, : page.high - page.low]
-        held = self.held[kind]
-        if (
-            held is not None
-            and held[2] == number
-            and np.array_equal(held[0], tilt)
-            and np.array_equal(held[1], self.side)
-        ):
-            return place
-        self.held[kind] = (tilt.copy(), self.side.copy(), number)
-        x = self.x[page.low : page.high]
+    def _prob(self, kind: int, number: int, chunk: Chunk, tilt: np.ndarray) -> Tensor:
+        """σ(side · (x + tilt)) of a chunk; kind 0 is tilt 0. Kept until the next chunk."""
+        out = self.buffer[kind, : chunk.high - chunk.low]
+        key = (tilt.tobytes(), self.side.tobytes(), number)
+        if self.kept[kind] == key:
+            return out
+        self.kept[kind] = key
+        x = self.x[chunk.low : chunk.high]
         if kind == 0 and (self.side > 0).all():
-            return torch.sigmoid(x, out=place)
-        for (m, _, _), part, out in zip(page.cells, page.split(x), page.split(place), strict=True):
+            return torch.sigmoid(x, out=out)
+        parts = zip(chunk.segments, chunk.split(x), chunk.split(out), strict=True)
+        for (m, _, _), part, into in parts:
             if self.side[m] > 0:
-                torch.add(part, float(tilt[m]), out=out)
+                torch.add(part, float(tilt[m]), out=into)
             else:
-                torch.neg(part, out=out).sub_(float(tilt[m]))
-        return place.sigmoid_()
+                torch.neg(part, out=into).sub_(float(tilt[m]))
+        return out.sigmoid_()
 
-    def _weigh(self, values: Tensor, page: Chunk, out: Tensor) -> Tensor:
+    def _weigh(self, values: Tensor, chunk: Chunk, out: Tensor) -> Tensor:
         if self.weight is None:
             return values
-        return torch.mul(values, self.weight[page.low : page.high], out=out)
+        return torch.mul(values, self.weight[chunk.low : chunk.high], out=out)
 
     def _exact(self, m: int) -> tuple[Tensor, Tensor | float]:
         part = slice(int(self.cells.start[m]), int(self.cells.start[m + 1]))
         return self.x[part].double(), 1.0 if self.weight is None else self.weight[part].double()
 
-    def _exact_spread(self, m: int, tilt: float) -> float:
+    def _exact_variance(self, m: int, tilt: float) -> float:
         x, weight = self._exact(m)
         return float((torch.sigmoid(x + tilt) * torch.sigmoid(-x - tilt) * weight).sum())
 
@@ -286,7 +280,7 @@ TensorSums = ChunkedSums | SegmentSums
 
 
 def _small_cells(x: Tensor, cells: Cells) -> tuple[np.ndarray, SegmentSums | None]:
-    """Cells too small for float32, and their sums in float64."""
+    """Cells that are too small for float32, and their sums in float64."""
     sizes = np.diff(cells.start)
     small = np.flatnonzero((sizes < SMALL) & (cells.mass > 0))
     if x.dtype == torch.float64 or not len(small):
@@ -304,7 +298,7 @@ def pair_divergence(x: Tensor, tilt: Tensor) -> Tensor:
     :math:`\tau \sigma(y + \tau) - \log(1 + \sigma(y)(e^\tau - 1))`.
     """
     y = -x.abs()
-    leap = torch.where(x > 0, -tilt, tilt)
-    near = torch.log1p(torch.sigmoid(y) * torch.expm1(leap))
-    log = torch.where(leap > 30, softplus(y + leap) - softplus(y), near)
-    return leap * torch.sigmoid(y + leap) - log
+    turned = torch.where(x > 0, -tilt, tilt)
+    near = torch.log1p(torch.sigmoid(y) * torch.expm1(turned))
+    log = torch.where(turned > 30, softplus(y + turned) - softplus(y), near)
+    return turned * torch.sigmoid(y + turned) - log

@@ -1,4 +1,4 @@
-"""Sums over consecutive segments of sorted values, in chunks, accumulated in float64."""
+"""Values in consecutive segments: sort them so, and sum each segment in float64."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,43 +7,45 @@ import numpy as np
 import torch
 from torch import Tensor
 
-#: Number of float32 values that are added before the sum continues in float64.
+#: Float32 values are added in blocks of this size before the blocks are added in float64.
 BLOCK = 128
-#: Maximum number of pairs in a chunk.
+#: Largest number of values per chunk.
 CHUNK_SIZE = 1 << 24
-#: Cells with fewer pairs than this are computed in float64, all at once.
+#: Number of values per part of a pass that needs intermediate arrays.
+PART_SIZE = 1 << 20
+#: Segments with fewer values are computed in float64, all at once.
 SMALL = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Consecutive pairs, sorted by cell.
+    """A range of the values that is computed at once.
 
     Attributes:
-        low: position of the first pair.
-        high: position after the last pair.
-        count: number M of cells.
-        cells: ``(m, begin, end)`` of every cell in the chunk, relative to ``low``.
+        low: where it begins.
+        high: where it ends.
+        count: number M of segments in all.
+        segments: ``(m, begin, end)`` of every segment in it, relative to ``low``.
     """
 
     low: int
     high: int
     count: int
-    cells: tuple[tuple[int, int, int], ...]
+    segments: tuple[tuple[int, int, int], ...]
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Number of pairs of every cell in the chunk."""
-        return [end - begin for _, begin, end in self.cells]
+        """Number of values of every segment in the chunk."""
+        return [end - begin for _, begin, end in self.segments]
 
     def split(self, values: Tensor) -> tuple[Tensor, ...]:
-        """The chunk's values by cell, as views."""
+        """The chunk's values by segment, as views."""
         return torch.split_with_sizes(values, self.sizes)
 
     def sum(self, values: Tensor) -> np.ndarray:
-        """``(M,)`` sums of the chunk's values per cell.
+        """``(M,)`` sums of the chunk's values per segment.
 
-        Blocks within one cell are summed as blocks, the remaining values one by one.
+        Blocks within one segment are summed first, the other values one by one.
         """
         whole, bounds, edge, owner = self._plan
         total = np.zeros(self.count)
@@ -57,25 +59,25 @@ class Chunk:
 
     @cached_property
     def _plan(self) -> tuple[np.ndarray, np.ndarray, Tensor, np.ndarray]:
-        """Cells with whole blocks, the bounds of these, other positions, and the cell of each."""
+        """Segments with whole blocks, their bounds; positions and segments of other values."""
         whole, bounds, edge, owner = [], [], [], []
-        for m, begin, end in self.cells:
+        for m, begin, end in self.segments:
             first, last = -(-begin // BLOCK), end // BLOCK
             if first < last:
                 whole.append(m)
                 bounds += [first, last]
-                loose = [np.arange(begin, first * BLOCK), np.arange(last * BLOCK, end)]
+                single = [np.arange(begin, first * BLOCK), np.arange(last * BLOCK, end)]
             else:
-                loose = [np.arange(begin, end)]
-            edge += loose
-            owner += [np.full(len(part), m) for part in loose]
+                single = [np.arange(begin, end)]
+            edge += single
+            owner += [np.full(len(part), m) for part in single]
         places = np.concatenate(edge) if edge else np.empty(0, dtype=np.int64)
         owners = np.concatenate(owner) if owner else np.empty(0, dtype=np.int64)
         return np.array(whole, dtype=np.int64), np.array(bounds), torch.as_tensor(places), owners
 
 
 def sum_segments(values: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """``(…, M)`` sums of ``values (…, P)``; segment m is ``start[m]:start[m + 1]``.
+    """``(…, M)`` sums of values ``(…, P)`` whose m-th segment begins at ``start (M + 1,)``.
 
     >>> sum_segments(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2, 3]))
     array([3., 0., 4.])
@@ -88,7 +90,7 @@ def sum_segments(values: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 
 def split_chunks(start: np.ndarray, size: int = CHUNK_SIZE) -> list[Chunk]:
-    """Chunks of at most ``size`` pairs; cell m is ``start[m]:start[m + 1]``."""
+    """Split segments that begin at ``start (M + 1,)`` into chunks of at most ``size`` values."""
     end = int(start[-1])
     found = []
     for low in range(0, end, size):
@@ -101,3 +103,43 @@ def split_chunks(start: np.ndarray, size: int = CHUNK_SIZE) -> list[Chunk]:
         ]
         found.append(Chunk(low, high, len(start) - 1, tuple(c for c in inside if c[1] < c[2])))
     return found
+
+
+def smallest_integer(size: int) -> torch.dtype:
+    """The smallest integer type that holds −1 and numbers below ``size``."""
+    for dtype in (torch.int8, torch.int16, torch.int32):
+        if size < torch.iinfo(dtype).max:
+            return dtype
+    return torch.int64
+
+
+def sort_segments(code: Tensor, start: np.ndarray) -> Tensor | None:
+    """Positions that sort ``code (P,)`` into segments that begin at ``start (M + 1,)``.
+
+    Negative codes are left out. None where the codes are sorted already. A stable counting sort,
+    :data:`PART_SIZE` codes at a time, so that 10⁸ codes need no large intermediate.
+    """
+    count = len(code)
+    if start[-1] == count and bool((code[1:] >= code[:-1]).all()):
+        return None
+    wide = torch.int32 if count < 2**31 else torch.int64
+    order = torch.empty(int(start[-1]), dtype=wide, device=code.device)
+    fill = torch.as_tensor(start[:-1], device=code.device).clone()
+    size = len(fill)
+    for low in range(0, count, PART_SIZE):
+        part = code[low : low + PART_SIZE]
+        local = _argsort(part)
+        segment = part[local].long()
+        local, segment = local[segment >= 0], segment[segment >= 0]
+        sizes = torch.bincount(segment, minlength=size)
+        begin = fill - (sizes.cumsum(0) - sizes)
+        place = begin[segment] + torch.arange(len(segment), device=code.device)
+        order[place] = (local + low).to(wide)
+        fill += sizes
+    return order
+
+
+def _argsort(part: Tensor) -> Tensor:
+    if part.device.type == "cpu":  # numpy sorts small integers by radix
+        return torch.from_numpy(np.argsort(part.numpy(), kind="stable"))
+    return torch.argsort(part, stable=True)

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from linkparity.criteria import LABEL_CRITERIA, Cells
-from linkparity.projection.fit import Fit, FitGoal, check_tolerance, fit_tilts, one_or_all
+from linkparity.criteria import Cells, trainable
+from linkparity.projection.fit import Fit, FitGoal, fit_tilts, one_or_all
 from linkparity.projection.solver import Infeasible, NotConverged
 from linkparity.projection.sums import tensor_sums
-from linkparity.projection.targets import read_target
 from linkparity.tables.measures.row_sums import TableSums, cells_of
 from linkparity.tables.measures.statistics import Statistics
 from linkparity.tables.reading.score_table import ScoreTable
@@ -81,7 +80,7 @@ def fit_table(
     inside = cell >= 0
     ones = np.bincount(cell[inside], stats.ones[inside], size)
     zeros = np.bincount(cell[inside], stats.zeros[inside], size)
-    goal = FitGoal(read_target(target, cells), check_tolerance(tolerance), np.zeros(size))
+    goal = FitGoal.of(cells, target, tolerance)
     rows = TableSums(table, stats, cell, size)
     exact = SaturatedSums(rows, ones, zeros)
     if not stats.kept:
@@ -116,7 +115,7 @@ def _fit_twice(
 
 def check_criterion(criterion: str, table: ScoreTable) -> None:
     """Raise unless a table has what the criterion asks for."""
-    if LABEL_CRITERIA[criterion].needs_labels and not table.labelled:
+    if trainable()[criterion].needs_labels and not table.labelled:
         raise ValueError(
             f"{table.given.name}: criterion {criterion!r} needs a column 'label' of 0 and 1; "
             "add it, name it with --label, or take another criterion, such as dp"
@@ -183,7 +182,7 @@ def _told(groups: tuple[str, ...], label: int | None) -> str:
 def cell_groups(table: ScoreTable, cells: Cells, cell: int) -> tuple[tuple[str, ...], int | None]:
     """Names of a cell's groups, and its label where the criterion tells labels apart."""
     layout = cells.layout
-    if cells.criterion.name == "weak-dp":
+    if not cells.criterion.by_group_pair:
         return (layout.names[cell],), None
     key = layout.key[cell].tolist()
     groups = tuple(table.names[g] for g in key[:2] if g >= 0)

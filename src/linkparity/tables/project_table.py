@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 FAIR_SCORE, FAIR_LOGIT, TILT = "fair_score", "fair_logit", "tilt"
-#: Criteria whose tilts do not look at labels.
-BLIND = ("dp", "weak-dp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +114,7 @@ def _new_names(table: ScoreTable, explain: bool) -> list[str]:
 
 def report(table: ScoreTable, stats: Statistics, tilted: Tilted) -> Correction:
     """Gaps before and after, and what was spent."""
-    blind = tilted.criterion in BLIND
+    blind = tilted.cells.criterion.tilts_by_group
     return Correction(
         criterion=tilted.criterion,
         target=tilted.target,
@@ -150,7 +148,7 @@ def _measures(
 
 def _notes(table: ScoreTable, stats: Statistics, tilted: Tilted) -> tuple[str, ...]:
     notes = []
-    if tilted.criterion in BLIND:
+    if tilted.cells.criterion.tilts_by_group:
         notes.append("Within a pair of groups the order of the scores is kept.")
     else:
         notes.append(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linkparity.criteria import LABEL_CRITERIA
+from linkparity.criteria import trainable
 from linkparity.support.files import STREAM, check_output, whole_file
 from linkparity.support.workspace import Workspace
 from linkparity.tables.audit_table import Audit, audit_scores
@@ -71,7 +71,7 @@ def run_audit(
     seed: int = 0,
 ) -> Audit:
     """Audit a file."""
-    LABEL_CRITERIA[criterion]  # a wrong name is told before any work
+    trainable()[criterion]  # a wrong name is told before any work
     with opened(inputs) as table:
         return audit_scores(table, criterion, confidence, top, seed)
 
@@ -80,7 +80,7 @@ def run_project(
     inputs: Inputs, out: str, wish: ProjectOptions, force: bool = False, told: str | None = None
 ) -> Correction:
     """Correct a file into another; nothing is written unless all of it is."""
-    LABEL_CRITERIA[wish.criterion or "dp"]
+    trainable()[wish.criterion or "dp"]
     shape = format_of("out.csv", told) if out == STREAM else format_of(out)
     for name in (out, wish.save_tilts):
         if name is not None:

@@ -129,7 +129,7 @@ def find_reach(cells: Cells, goal: FitGoal, exact: SaturatedSums) -> Reach:
     layout = cells.layout
     weight = layout.weight(cells.mass)
     some = np.maximum(weight, 1)
-    kept, lost = layout.entries.hit_miss(exact.ones, exact.zeros)
+    kept, lost = layout.entries.statistic_sums(exact.ones, exact.zeros)
     frozen = (weight > 0) & (kept + lost == weight)
     high = np.where(frozen, kept, weight - lost) / some
     return Reach(cells, kept / some, high, frozen, _wanted(cells, goal, exact, weight))
@@ -147,7 +147,7 @@ def _wanted(
         assert cells.label_mass is not None
         return dict.fromkeys(layout.blocks, float(cells.label_mass.sum() / cells.mass.sum()))
     base = exact(np.zeros(len(cells.mass)))
-    hit = layout.entries.hit_miss(base.yes, base.no)[0]
+    hit = layout.entries.statistic_sums(base.yes, base.no)[0]
     size = len(layout.blocks)
     total = np.bincount(layout.block, weight, size)
     parts = np.bincount(layout.block, hit, size) / np.where(total > 0, total, 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.criteria import LABEL_CRITERIA
+from linkparity.criteria import trainable
 from linkparity.tables.fit_table import Tilted, cell_groups, cell_name, check_criterion
 from linkparity.tables.measures.row_sums import TableSums, cells_of
 from linkparity.tables.measures.statistics import Statistics
@@ -97,7 +97,7 @@ def saved_tilts(
 
 def _read(saved: dict[str, Any]) -> SavedTilts:
     """What the file says; an error of whatever kind for anything that cannot be so."""
-    if saved["format"] != FORMAT or saved["criterion"] not in LABEL_CRITERIA:
+    if saved["format"] != FORMAT or saved["criterion"] not in trainable():
         raise KeyError("format")
     cells = tuple(
         CellTilt(tuple(map(_text, c["groups"])), c.get("label"), _finite(c["tilt"]))

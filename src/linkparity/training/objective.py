@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.criteria import LABEL_CRITERIA, Cells, Criterion
+from linkparity.criteria import CRITERIA, Cells, Criterion, trainable
 from linkparity.graph import Graph
 from linkparity.projection.fit import PairSums, check_tolerance
 from linkparity.projection.regularizer import FairnessRegularizer, Parity
@@ -162,10 +162,11 @@ def trained_criterion(criterion: str | Criterion) -> Criterion:
     """The criterion of a name, if a graph's pairs alone say what its cells are."""
     if not isinstance(criterion, str | Criterion):
         raise ValueError(f"train: criterion must be a name, a Criterion or None, got {criterion!r}")
-    name = criterion if isinstance(criterion, str) else criterion.name
-    if name in ("churn", "custom"):
+    known = trainable()
+    found = CRITERIA.get(criterion) if isinstance(criterion, str) else criterion
+    if found is not None and found.for_given_pairs_only:
         raise ValueError(
-            f"train: criterion {name!r} belongs to given pairs, and training draws its own; "
-            f"use FairnessRegularizer in your own loop, or one of {', '.join(LABEL_CRITERIA)}"
+            f"train: criterion {found.name!r} belongs to given pairs, and training draws its own; "
+            f"use FairnessRegularizer in your own loop, or one of {', '.join(known)}"
         )
-    return LABEL_CRITERIA[criterion] if isinstance(criterion, str) else criterion
+    return known[criterion] if isinstance(criterion, str) else criterion

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria import Cells, Criterion
+from linkparity.criteria.group_pairs import possible_pairs
 from linkparity.graph.graph import Graph
 from linkparity.projection.sums import Sums, tensor_sums
 from linkparity.support.randomness import random_order
@@ -110,14 +111,7 @@ class _Kinds:
     """The cell of every pair of groups and label, the same in every batch and process."""
 
     def __init__(self, graph: Graph, criterion: Criterion) -> None:
-        side = graph.side
-        sides = (
-            (graph.group, graph.group)
-            if side is None
-            else (graph.group[side == 0], graph.group[side == 1])
-        )
-        first, second = (torch.unique(part) for part in sides)
-        pairs = torch.cartesian_prod(first, second)
+        pairs = possible_pairs(graph.group, graph.side)
         label = torch.tensor([0, 1]).repeat_interleave(len(pairs))
         self.cells = Cells.prepare(pairs.repeat(2, 1), criterion, label)
         self.width = graph.num_groups + 1

@@ -32,23 +32,25 @@ class _State:
     goal: np.ndarray
 
 
-def solve_joint(
+def solve_coupled(
     sums: SumSource, problem: Problem, start: np.ndarray, tol: float, base: Sums
 ) -> Solution:
     """As :func:`linkparity.projection.solver.solve`, for constraints that depend on each other."""
-    weight, centre = problem.weight, problem.centre
-    rows = centre @ (problem.matrix / weight[:, None])
+    weight, centre = problem.weight, problem.centring
+    rows = centre @ (problem.dense / weight[:, None])
     scale = (rows**2) @ (problem.mass / 4)
-    used = np.arange(len(rows)) if problem.slack else _independent(rows, problem.mass)
+    used = np.arange(len(rows)) if problem.tolerance else _independent(rows, problem.mass)
     centre, rows, scale = centre[used], rows[used], scale[used]
 
     def state(mu: np.ndarray) -> _State:
         tilt = rows.T @ mu
         now = sums(tilt) if tilt.any() else base
-        goal = problem.goal if problem.goal is not None else _common(problem, now, mu)
+        goal = (
+            problem.target_logit if problem.target_logit is not None else _common(problem, now, mu)
+        )
         lack, unit = _lack(problem, goal, now)
-        unmet = _unmet(lack, mu, weight, problem.slack) if problem.slack else lack
-        return _State(mu, centre @ lack, (rows * now.spread) @ rows.T, unmet / unit, goal)
+        unmet = _unmet(lack, mu, weight, problem.tolerance) if problem.tolerance else lack
+        return _State(mu, centre @ lack, (rows * now.variance) @ rows.T, unmet / unit, goal)
 
     here = state(_begin(rows, start, problem))
     radius, steps = 4.0, 0
@@ -61,8 +63,8 @@ def solve_joint(
         if not np.isfinite(move).all():
             break
         there = state(here.mu + move)
-        before = _along(here.gradient, move, here.mu, here.mu, problem.slack)
-        after = _along(there.gradient, move, there.mu, here.mu, problem.slack)
+        before = _along(here.gradient, move, here.mu, here.mu, problem.tolerance)
+        after = _along(there.gradient, move, there.mu, here.mu, problem.tolerance)
         reach = np.abs(rows.T @ move).max()
         if not before > 0 or reach == 0:
             break
@@ -73,7 +75,7 @@ def solve_joint(
             radius = max(radius, reach) * 3
         here = there
     # which of several redundant constraints binds is a matter of rounding, their means are not
-    if np.abs(here.error).max() <= (max(tol, BAND_TOL) if problem.slack else tol):
+    if np.abs(here.error).max() <= (max(tol, BAND_TOL) if problem.tolerance else tol):
         return Solution(rows.T @ here.mu, centre.T @ here.mu / weight, steps, here.goal)
     raise explain(problem, here.error, tol, steps)
 
@@ -83,20 +85,20 @@ def _begin(rows: np.ndarray, start: np.ndarray, problem: Problem) -> np.ndarray:
     if not start.any():
         return np.zeros(len(rows))
     mu = np.linalg.lstsq(rows.T, start, rcond=None)[0]
-    if problem.goal is None and problem.slack:
-        mu -= (problem.together @ mu) / problem.together.sum(axis=1)
+    if problem.target_logit is None and problem.tolerance:
+        mu -= (problem.same_block @ mu) / problem.same_block.sum(axis=1)
     return np.asarray(mu)
 
 
 def _common(problem: Problem, now: Sums, mu: np.ndarray) -> np.ndarray:
     """Logit of the common mean of each block: its own, or what its active constraints agree on."""
-    together = problem.together
-    hit, miss = problem.hit_miss(now)
-    if not problem.slack:
+    together = problem.same_block
+    hit, miss = problem.statistic_sums(now)
+    if not problem.tolerance:
         return np.asarray(np.log(together @ hit) - np.log(together @ miss))
     active = together * (mu != 0)
     count = active.sum(axis=1)
-    shift = problem.slack * np.sign(mu)
+    shift = problem.tolerance * np.sign(mu)
 
     def agreed(mean: np.ndarray, shift: np.ndarray) -> np.ndarray:
         low = np.array([mean[mine].min() for mine in together])
@@ -111,7 +113,7 @@ def _common(problem: Problem, now: Sums, mu: np.ndarray) -> np.ndarray:
 
 def _lack(problem: Problem, goal: np.ndarray, now: Sums) -> tuple[np.ndarray, np.ndarray]:
     """What each mean lacks, and d(1 − d), by which a small lack becomes one of the logit."""
-    hit, miss = problem.hit_miss(now)
+    hit, miss = problem.statistic_sums(now)
     yes, no, weight = expit(goal), expit(-goal), problem.weight
     lack: np.ndarray = np.where(yes < no, yes - hit / weight, miss / weight - no)
     return lack, np.asarray(yes * no)
@@ -136,7 +138,7 @@ def _step(
     here: _State, rows: np.ndarray, scale: np.ndarray, problem: Problem, radius: float
 ) -> np.ndarray:
     """The Newton step, or the damped one whose largest change of tilt fits the radius."""
-    if problem.slack:
+    if problem.tolerance:
         return _banded_step(here, rows, scale, problem, radius)
     root = np.sqrt(np.diag(here.hessian))
     root = np.where(root > 1e-15 * np.sqrt(scale), root, np.sqrt(scale))
@@ -181,7 +183,7 @@ def _banded_step(
             return rough
         sharp = _bound_step(here, here.hessian + extra * np.diag(scale), problem, scale, pull)
         for move in (sharp, rough):
-            rises = _along(here.gradient, move, here.mu, here.mu, problem.slack) > 0
+            rises = _along(here.gradient, move, here.mu, here.mu, problem.tolerance) > 0
             if rises and np.abs(rows.T @ move).max() <= radius:
                 return move
         if not np.abs(rows.T @ rough).max() > radius:
@@ -201,7 +203,7 @@ def _proximal(here: _State, hessian: np.ndarray, problem: Problem) -> tuple[np.n
     """
     from scipy.optimize import lsq_linear
 
-    count, slack = len(here.mu), problem.slack
+    count, slack = len(here.mu), problem.tolerance
     root = np.linalg.cholesky(hessian)
     force = here.gradient + hessian @ here.mu
     free = _free_columns(problem)
@@ -222,7 +224,7 @@ def _bound_step(
     """The step that meets the binding constraints exactly in the quadratic model."""
     bound = np.flatnonzero(pull)
     root = np.sqrt(scale[bound])
-    force = (here.gradient + hessian @ here.mu - problem.slack * pull)[bound] / root
+    force = (here.gradient + hessian @ here.mu - problem.tolerance * pull)[bound] / root
     inner = hessian[np.ix_(bound, bound)] / np.outer(root, root)
     free = _free_columns(problem)[bound] / root[:, None]
     none = np.zeros((free.shape[1], free.shape[1]))
@@ -235,7 +237,7 @@ def _bound_step(
 
 def _free_columns(problem: Problem) -> np.ndarray:
     """``(C, blocks)`` membership of each constraint in the blocks whose mean is free; else none."""
-    if problem.goal is not None:
+    if problem.target_logit is not None:
         return np.empty((len(problem.block), 0))
     blocks = np.unique(problem.block)
     return np.array(problem.block[:, None] == blocks[None, :], dtype=float)

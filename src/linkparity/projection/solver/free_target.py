@@ -1,11 +1,11 @@
-r"""A free target, sought from outside: slower than the joint solver, and surer.
+r"""A free target by a search over its value: slower than the coupled solver, and more robust.
 
 .. math:: \min_d F(d), \quad
           F(d) = \min_{|\bar p_c - d| \le \varepsilon} \mathrm{KL}(p \,\|\, h), \qquad
           F'(d) = \sum_c W_c \lambda_c
 
-For constraints that do not touch each other. F is convex, so the best d is the root of F' between
-the smallest and the largest mean.
+For constraints that share no cell. F is convex, so the best d is the root of F' between the
+smallest and the largest mean.
 """
 
 from collections.abc import Callable
@@ -15,48 +15,52 @@ from functools import cache
 import numpy as np
 
 from linkparity.projection.solver.problem import Problem, Solution, shift_logit
-from linkparity.projection.solver.separable import solve_roots
+from linkparity.projection.solver.separable import solve_separable
 from linkparity.projection.sums import Sums, SumSource
 
-#: First step from a target that is nearly right, on the logit scale; each next one is longer.
+#: First step from a target that is nearly right, on the logit scale; further steps grow.
 NEAR = 1e-6
 GROWTH = 30.0
 
 
-def solve_band(
+def solve_free_target(
     sums: SumSource, problem: Problem, start: np.ndarray, tol: float, base: Sums, bound: float
 ) -> Solution:
-    """As :func:`~linkparity.projection.solver.solve`: best target of each block, then tilts."""
+    """Find the best target of each block, then the tilts; arguments as in ``solve_separable``."""
     now = problem.logits(base)
     low, high = _range(problem, now)
     warm = bool(start.any())
-    goal = np.clip(_guess(problem, sums(start) if warm else base, start), low, high)
-    best = Solution(start, np.zeros(len(goal)), 0, goal)
+    target = np.clip(_guess(problem, sums(start) if warm else base, start), low, high)
+    best = Solution(start, np.zeros(len(target)), 0, target)
     steps = 0
 
     def solve_at(tried: np.ndarray) -> Solution:
         nonlocal best, steps
-        best = solve_roots(sums, replace(problem, goal=tried), best.tilt, tol, base, bound)
+        best = solve_separable(
+            sums, replace(problem, target_logit=tried), best.tilt, tol, base, bound
+        )
         steps += best.steps
         return best
 
     for block in np.unique(problem.block):
         mine = problem.block == block
         first, last = float(low[mine][0]), float(high[mine][0])
-        pull = _pull(solve_at, problem, mine, goal)
-        root = _root(pull, float(goal[mine][0]), first, last, NEAR if warm else (last - first) / 4)
-        goal = np.where(mine, root, goal)
-    return replace(solve_at(goal), steps=steps)
+        derivative = _derivative(solve_at, problem, mine, target)
+        root = _root(
+            derivative, float(target[mine][0]), first, last, NEAR if warm else (last - first) / 4
+        )
+        target = np.where(mine, root, target)
+    return replace(solve_at(target), steps=steps)
 
 
 def _guess(problem: Problem, now: Sums, start: np.ndarray) -> np.ndarray:
-    """``(C,)`` logits of targets to begin with, the same in a block.
+    """``(C,)`` initial logits of targets, the same in a block.
 
-    Where tilts move a mean, that mean has come within the slack of the target; else the median.
+    A mean that initial tilts move is at the tolerance from the target; else the median mean.
     """
     mean = problem.logits(now)
     pushed = np.sign(problem.entries.times(start))
-    aim = shift_logit(mean, problem.slack * pushed)
+    aim = shift_logit(mean, problem.tolerance * pushed)
     guess = np.empty(len(mean))
     for block in np.unique(problem.block):
         mine = problem.block == block
@@ -79,36 +83,36 @@ def _range(problem: Problem, now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.clip(low, least, most), np.clip(high, least, most)
 
 
-def _pull(
+def _derivative(
     solve_at: Callable[[np.ndarray], Solution],
     problem: Problem,
     mine: np.ndarray,
-    goal: np.ndarray,
+    target: np.ndarray,
 ) -> Callable[[float], float]:
     """F' of one block as a function of its target's logit."""
 
     @cache
-    def pull(logit: float) -> float:
-        found = solve_at(np.where(mine, logit, goal))
+    def derivative(logit: float) -> float:
+        found = solve_at(np.where(mine, logit, target))
         return float((problem.weight * found.multiplier)[mine].sum())
 
-    return pull
+    return derivative
 
 
 def _root(
-    pull: Callable[[float], float], guess: float, low: float, high: float, step: float
+    derivative: Callable[[float], float], guess: float, low: float, high: float, step: float
 ) -> float:
-    """Where an increasing function is 0, sought in growing steps from a guess; else an end."""
+    """Root of an increasing function, bracketed in growing steps from a guess; else an end."""
     from scipy.optimize import brentq
 
-    here = pull(guess)
+    here = derivative(guess)
     while here:
         last, end = guess, low if here > 0 else high
         if last == end:
             break
         guess = max(low, last - step) if here > 0 else min(high, last + step)
         step *= GROWTH
-        there = pull(guess)
+        there = derivative(guess)
         if there * here <= 0:
-            return float(brentq(pull, *sorted((last, guess)), xtol=1e-10))
+            return float(brentq(derivative, *sorted((last, guess)), xtol=1e-10))
     return guess

@@ -1,34 +1,37 @@
-r"""What the solver is given and what it gives: constraints on means, tilts and multipliers.
+r"""The solver's input and output: constraints on means, tilts and multipliers.
 
-Every constraint c is about a mean: of ``p`` over cells where A is positive, of ``1 − p`` where it
-is negative. With ``hit`` and ``miss`` the weight for and against it,
+Every constraint c is about the mean of a statistic: ``p`` over cells where A is positive, ``1 − p``
+where it is negative. With U the weighted sum of the statistic and U' that of one minus it,
 
-.. math:: \text{hit}_c = d_c W_c, \qquad \text{hit} = A^+ S + A^- R, \quad
-          \text{miss} = A^+ R + A^- S, \quad W = \text{hit} + \text{miss}
+.. math:: U_c = d_c W_c, \qquad U = A^+ S + A^- R, \quad U' = A^+ R + A^- S, \quad W = U + U'
 
-Means live on the logit scale, log hit − log miss, so that 10⁻²⁰ and 1 − 10⁻²⁰ are ordinary numbers.
+Means are kept as logits, log U − log U', so that 10⁻²⁰ and 1 − 10⁻²⁰ are ordinary numbers.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from linkparity.criteria.constraints import ConstraintMatrix
+from linkparity.criteria import Cells
+from linkparity.criteria.base import ConstraintMatrix
 from linkparity.projection.sums import Sums
-from linkparity.support.arrays import expit
-from linkparity.support.errors import PlainError
+from linkparity.support.arrays import expit, logit
+from linkparity.support.errors import InputError, PlainError
 
+#: A name, or a mean per block of constraints.
+Target = str | dict[Hashable, float]
 MAX_STEPS = 200
-#: A matrix that holds its zeros has at most so many numbers.
-MOST_NUMBERS = 10**8
+#: Largest number of entries of a dense matrix.
+MAX_ENTRIES = 10**8
 
 
 class NotConverged(PlainError):
-    """The solver stopped short of its tolerance."""
+    """The solver stopped before it reached its accuracy."""
 
 
-class Infeasible(ValueError):
+class Infeasible(InputError):
     """No model satisfies the constraints, or only one with probabilities of 0 and 1."""
 
 
@@ -37,108 +40,158 @@ class Problem:
     """Constraints on the means of cells.
 
     Attributes:
-        entries: ``(C, M)``, the A above, by its numbers that are not 0.
+        entries: the sparse A above, ``(C, M)``.
         mass: ``(M,)`` weight of each cell.
-        goal: ``(C,)`` logit of each target; None for a free common mean per block.
-        block: ``(C,)`` which target a constraint shares.
-        slack: how far a mean may stay from its target.
+        target_logit: ``(C,)`` logit of each target; None for a free common mean per block.
+        block: ``(C,)`` constraints with the same number share a target.
+        tolerance: how far a mean may stay from its target.
         rows: C names of constraints, for messages.
         limits: ``(2, C)`` lowest and highest free target of each; None for any.
     """
 
     entries: ConstraintMatrix
     mass: np.ndarray
-    goal: np.ndarray | None
+    target_logit: np.ndarray | None
     block: np.ndarray
-    slack: float
+    tolerance: float
     rows: tuple[str, ...]
     limits: np.ndarray | None = None
 
     @cached_property
     def weight(self) -> np.ndarray:
         """``(C,)`` W: weight under each constraint."""
-        return self.entries.weigh(self.mass)
+        return self.entries.absolute_times(self.mass)
 
-    def hit_miss(self, sums: Sums) -> tuple[np.ndarray, np.ndarray]:
-        """``(C,)`` weight for and against each constraint's statistic."""
-        return self.entries.hit_miss(sums.yes, sums.no)
+    def statistic_sums(self, sums: Sums) -> tuple[np.ndarray, np.ndarray]:
+        """``(C,)`` U and U': weighted sums of each constraint's statistic, and of 1 − it."""
+        return self.entries.statistic_sums(sums.yes, sums.no)
 
     def logits(self, sums: Sums) -> np.ndarray:
         """``(C,)`` logit of the mean of each constraint's statistic; infinite at 0 and 1."""
-        hit, miss = self.hit_miss(sums)
+        total, complement = self.statistic_sums(sums)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(hit) - np.log(miss))
+            return np.asarray(np.log(total) - np.log(complement))
 
     def means(self, sums: Sums) -> np.ndarray:
         """``(C,)`` mean of each constraint's statistic."""
-        return np.asarray(self.hit_miss(sums)[0] / self.weight)
+        return np.asarray(self.statistic_sums(sums)[0] / self.weight)
 
-    def lack(self, sums: Sums, multiplier: np.ndarray) -> np.ndarray:
-        """``(C,)`` weight that each active constraint still lacks."""
-        assert self.goal is not None
-        goal = shift_logit(self.goal, -self.slack * np.sign(multiplier))
-        hit, miss = self.hit_miss(sums)
-        yes, no = self.weight * expit(goal), self.weight * expit(-goal)
-        return np.asarray(np.where(goal < 0, yes - hit, miss - no))
+    def shortfall(self, sums: Sums, multiplier: np.ndarray) -> np.ndarray:
+        """``(C,)`` target minus U; with a tolerance, from the end that the multiplier pushes to."""
+        assert self.target_logit is not None
+        target = shift_logit(self.target_logit, -self.tolerance * np.sign(multiplier))
+        total, complement = self.statistic_sums(sums)
+        yes, no = self.weight * expit(target), self.weight * expit(-target)
+        return np.asarray(np.where(target < 0, yes - total, complement - no))
 
-    def shared(self, values: np.ndarray) -> np.ndarray:
-        """``(C,)`` the sum of ``values (C,)`` over the constraints that share each one's target."""
+    def block_sum(self, values: np.ndarray) -> np.ndarray:
+        """``(C,)`` sum of ``values (C,)`` over the constraints that share each one's target."""
         return np.asarray(np.bincount(self.block, weights=values)[self.block])
 
     @property
-    def matrix(self) -> np.ndarray:
-        """``(C, M)`` the A above, with its zeros; a sentence when these are too many."""
+    def dense(self) -> np.ndarray:
+        """``(C, M)`` A with its zeros; refused when these are too many."""
         self._check_size()
         return self.entries.dense
 
     @cached_property
-    def together(self) -> np.ndarray:
+    def same_block(self) -> np.ndarray:
         """``(C, C)`` whether two constraints share a target."""
         self._check_size()
         return np.asarray(self.block[:, None] == self.block[None, :])
 
     def _check_size(self) -> None:
         rows, cells = self.entries.shape
-        if rows * max(rows, cells) > MOST_NUMBERS:
-            raise ValueError(
-                f"i_project: {rows:,} constraints on {cells:,} cells are solved at once and need "
-                f"a matrix of more than {MOST_NUMBERS:,} numbers; put groups together into fewer, "
-                "or constrain one attribute"
+        if rows * max(rows, cells) > MAX_ENTRIES:
+            raise InputError(
+                f"{rows:,} constraints on {cells:,} cells are solved at once and need a matrix of "
+                f"more than {MAX_ENTRIES:,} numbers",
+                "merge groups into fewer, or constrain one attribute",
+                caller="i_project",
             )
 
     @property
-    def centre(self) -> np.ndarray:
-        """``(C, C)`` takes its block's mean from each mean where that mean is the target."""
+    def centring(self) -> np.ndarray:
+        """``(C, C)`` subtracts the mean of its block from each mean, where that is the target."""
         self._check_size()
-        if self.goal is not None or self.slack:
+        if self.target_logit is not None or self.tolerance:
             return np.eye(len(self.block))
-        share = self.together * self.weight[None, :]
+        share = self.same_block * self.weight[None, :]
         return np.asarray(np.eye(len(self.block)) - share / share.sum(axis=1, keepdims=True))
 
     @property
     def separable(self) -> bool:
-        """Whether each cell stands under one constraint, with one size of coefficient."""
+        """Whether each cell is under at most one constraint, with coefficient 1 or −1."""
         return self.entries.separable
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Tilts ``(M,)``, multipliers ``(C,)`` with ``tilt = Aᵀ multiplier``, steps taken.
+    """Tilts ``(M,)``, multipliers ``(C,)`` with ``tilt = Aᵀ multiplier``, number of steps.
 
-    ``goal (C,)`` holds the logit of each constraint's target, also of one that was free.
+    ``target_logit (C,)`` holds the logit of each constraint's target, also of one that was free.
     """
 
     tilt: np.ndarray
     multiplier: np.ndarray
     steps: int
-    goal: np.ndarray
+    target_logit: np.ndarray
 
 
-def shift_logit(goal: np.ndarray, by: float | np.ndarray) -> np.ndarray:
-    """logit(σ(goal) + by), infinite where that leaves (0, 1)."""
+def shift_logit(logit: np.ndarray, by: float | np.ndarray) -> np.ndarray:
+    """logit(σ(logit) + by), infinite where that leaves (0, 1)."""
     if not np.any(by):
-        return goal
-    yes, no = expit(goal) + by, expit(-goal) - by
+        return logit
+    yes, no = expit(logit) + by, expit(-logit) - by
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = np.log(yes) - np.log(no)
     return np.where(yes <= 0, -np.inf, np.where(no <= 0, np.inf, inside))
+
+
+def target_logit(problem: Problem, target: Target, base: Sums, cells: Cells) -> np.ndarray | None:
+    """``(C,)`` logit of each constraint's target; None when it is free."""
+    if cells.layout.right is not None:
+        return _own_target(problem, cells)
+    if target == "free":
+        return None
+    if isinstance(target, dict):
+        return logit(np.array([target[cells.layout.blocks[b]] for b in problem.block]))
+    if target == "model":
+        yes, no = map(problem.block_sum, problem.statistic_sums(base))
+    else:
+        assert cells.label_mass is not None
+        yes = problem.block_sum(problem.entries.times(cells.label_mass[cells.mass > 0]))
+        no = problem.block_sum(problem.weight) - yes
+        if (yes <= 0).any() or (no <= 0).any():
+            which = "no link" if (yes <= 0).any() else "only links"
+            raise Infeasible(
+                f"'data' is a mean over {which}, and a mean of 0 or 1 has no finite I-projection",
+                "use 'model', 'free' or a number",
+                argument="target",
+                caller="i_project",
+            )
+    return np.asarray(np.log(yes) - np.log(no))
+
+
+def _own_target(problem: Problem, cells: Cells) -> np.ndarray:
+    """The right sides of a Custom criterion as logits of means."""
+    right = cells.layout.right
+    assert right is not None
+    empty = cells.layout.weight(cells.mass) == 0
+    if (right[empty] != 0).any():
+        row = cells.layout.rows[int(np.flatnonzero(empty & (right != 0))[0])]
+        raise Infeasible(
+            f"{row} has no pair under it and a right side that is not 0", caller="i_project"
+        )
+    high, low = problem.entries.statistic_sums(problem.mass, np.zeros_like(problem.mass))
+    yes = right[~empty] + low
+    no = problem.weight - yes
+    outside = (yes <= 0) | (no <= 0)
+    if outside.any():
+        worst = int(np.flatnonzero(outside)[0])
+        raise Infeasible(
+            f"{problem.rows[worst]} must have a right side strictly between {-low[worst]:g} and "
+            f"{high[worst]:g}, the sums at probabilities of 0 and 1, got {right[~empty][worst]:g}",
+            caller="i_project",
+        )
+    return np.asarray(np.log(yes) - np.log(no))

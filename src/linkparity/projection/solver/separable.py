@@ -1,4 +1,4 @@
-"""Constraints that do not touch each other: independent monotone roots, all at once."""
+"""Constraints that share no cell: independent roots of increasing functions, all at once."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from linkparity.projection.solver.problem import (
 from linkparity.projection.sums import Sums, SumSource
 
 
-def solve_roots(
+def solve_separable(
     sums: SumSource,
     problem: Problem,
     start: np.ndarray,
@@ -22,27 +22,36 @@ def solve_roots(
     base: Sums,
     bound: float,
 ) -> Solution:
-    """As :func:`linkparity.projection.solver.solve`, each from its last two points in a bracket."""
-    assert problem.goal is not None
+    """Find every multiplier from its last two points, within a bracket.
+
+    Args:
+        sums: the sums per cell at given tilts, computed once per step.
+        problem: the constraints; each must have some weight.
+        start: ``(M,)`` initial tilts.
+        tol: accuracy of ``logit(mean_c) − logit(d_c)``.
+        base: the sums at tilt 0.
+        bound: a number that no logit exceeds in absolute value.
+    """
+    assert problem.target_logit is not None
     given, slope = _logits(problem, base)
-    goal = nearest_goal(given, problem.goal, problem.slack)
+    target = nearest_target(given, problem.target_logit, problem.tolerance)
     root = problem.entries.times(start) / np.maximum(problem.entries.counts, 1)
-    low, high = goal - bound, goal + bound
-    # a mean that is right as it stands needs no tilt, though a flat cell would bear one
-    right = np.abs(given - goal) <= tol
+    low, high = target - bound, target + bound
+    # a mean that meets its target needs no tilt, though a flat cell would allow one
+    right = np.abs(given - target) <= tol
     root = np.where((root > low) & (root < high) & ~right, root, 0.0)
     before = np.full(len(root), np.inf)
-    last = plain = _Point(np.zeros(len(root)), given - goal, slope)
+    last = plain = _Point(np.zeros(len(root)), given - target, slope)
     for step in range(MAX_STEPS):
-        tilt = problem.entries.spread(root)
+        tilt = problem.entries.transpose_times(root)
         here = plain
         if tilt.any():
             now, slope = _logits(problem, sums(tilt))
-            here = _Point(root, now - goal, slope)
+            here = _Point(root, now - target, slope)
         error = here.error
         small = np.abs(error) <= tol
         if small.all():
-            return Solution(tilt, root, step, problem.goal)
+            return Solution(tilt, root, step, problem.target_logit)
         low, high = np.where(error < 0, root, low), np.where(error > 0, root, high)
         better = _better(last, here)
         slow = np.abs(error) > 0.5 * before
@@ -55,13 +64,15 @@ def solve_roots(
         root, last = np.where(small, root, np.where(safe, better, middle)), here
     worst = int(np.argmax(np.where(small, 0.0, np.abs(error))))
     raise NotConverged(
-        f"i_project: constraint {problem.rows[worst]} is {abs(error[worst]):.1e} from its target "
-        f"on the logit scale after {step} steps, tol is {tol:.1e}; raise tol"
+        f"constraint {problem.rows[worst]} is {abs(error[worst]):.1e} from its target on the "
+        f"logit scale after {step} steps, tol is {tol:.1e}",
+        "raise tol",
+        caller="i_project",
     )
 
 
 class _Point(NamedTuple):
-    """Multipliers, how far each mean's logit is from its goal there, and how fast that grows."""
+    """Multipliers, each mean's distance from its target on the logit scale, and its derivative."""
 
     root: np.ndarray
     error: np.ndarray
@@ -70,10 +81,10 @@ class _Point(NamedTuple):
 
 def _logits(problem: Problem, now: Sums) -> tuple[np.ndarray, np.ndarray]:
     """``(C,)`` logit of each mean, and its derivative by its own multiplier."""
-    hit, miss = problem.hit_miss(now)
+    total, complement = problem.statistic_sums(now)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        slope = problem.weight * problem.entries.weigh(now.spread) / (hit * miss)
-        return np.log(hit) - np.log(miss), np.asarray(slope)
+        slope = problem.weight * problem.entries.absolute_times(now.variance) / (total * complement)
+        return np.log(total) - np.log(complement), np.asarray(slope)
 
 
 def _better(last: _Point, here: _Point) -> np.ndarray:
@@ -91,9 +102,9 @@ def _better(last: _Point, here: _Point) -> np.ndarray:
     return np.asarray(np.where(near, curved, newton))
 
 
-def nearest_goal(now: np.ndarray, goal: np.ndarray, slack: float) -> np.ndarray:
-    """The logit of the mean nearest to ``now`` within ``slack`` of each target."""
-    if slack == 0:
-        return goal
-    low, high = shift_logit(goal, -slack), shift_logit(goal, slack)
+def nearest_target(now: np.ndarray, target: np.ndarray, tolerance: float) -> np.ndarray:
+    """The logit of the mean nearest to ``now`` within ``tolerance`` of each target."""
+    if tolerance == 0:
+        return target
+    low, high = shift_logit(target, -tolerance), shift_logit(target, tolerance)
     return np.asarray(np.minimum(np.maximum(now, low), high))

@@ -1,0 +1,93 @@
+"""What every criterion says of itself, checked against what it does with pairs."""
+
+import numpy as np
+import pytest
+import torch
+
+import linkparity as lp
+from linkparity.criteria import CRITERIA, Cells, Custom, trainable
+from linkparity.criteria.registry import find_criterion
+
+GROUPS = torch.tensor([[a, b] for a in range(3) for b in range(a, 3)]).repeat(4, 1)
+LABELS = (torch.arange(len(GROUPS)) // 6) % 2
+
+
+def cells_of(name, groups=GROUPS, labels=LABELS):
+    return Cells.prepare(groups, name, labels).cell
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_name_is_the_key_of_the_table(name):
+    assert CRITERIA[name].name == name
+    assert find_criterion(name) is CRITERIA[name]
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_criteria_that_need_labels_refuse_to_do_without(name):
+    if CRITERIA[name].needs_labels:
+        with pytest.raises(ValueError, match=f"{name}: labels are missing"):
+            Cells.prepare(GROUPS, name)
+        assert not torch.equal(cells_of(name), cells_of(name, labels=1 - LABELS))
+    else:
+        assert torch.equal(Cells.prepare(GROUPS, name).cell, cells_of(name))
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_tilts_by_group_alone_are_the_same_for_both_labels(name):
+    by_pair = {}
+    for pair, cell in zip(GROUPS.tolist(), cells_of(name).tolist(), strict=True):
+        by_pair.setdefault(tuple(pair), set()).add(cell)
+    alone = all(len(cells) == 1 for cells in by_pair.values())
+    assert alone == CRITERIA[name].tilts_by_group == (not CRITERIA[name].needs_labels)
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_cells_by_group_pair_survive_any_numbering_of_the_pairs(name):
+    """One group per pair of groups, in any order, sorts the pairs alike."""
+    pair = Cells.prepare(GROUPS).cell
+    shuffled = torch.tensor([4, 0, 5, 2, 1, 3])[pair]
+    if not CRITERIA[name].by_group_pair:
+        with pytest.raises(ValueError, match="within and between need"):
+            cells_of(name, groups=shuffled)
+        return
+    first, second = cells_of(name), cells_of(name, groups=shuffled)
+    matches = set(zip(first.tolist(), second.tolist(), strict=True))
+    assert len(matches) == len(set(first.tolist())) == len(set(second.tolist()))
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_target_of_the_data_exists_where_it_is_said_to(name):
+    x = torch.linspace(-2, 2, len(GROUPS))
+    if CRITERIA[name].data_target:
+        found = lp.i_project(x, GROUPS, name, LABELS, target="data").target
+        assert found == pytest.approx(LABELS.double().mean().item())
+    else:
+        with pytest.raises(ValueError, match="'data' does not exist"):
+            lp.i_project(x, GROUPS, name, LABELS, target="data")
+
+
+def test_trainable_criteria_are_those_that_a_graph_defines():
+    assert set(trainable()) == set(CRITERIA) - {"churn"}
+    assert CRITERIA["churn"].needs_baseline
+    assert Custom([0], A=[[1.0]], b=[0.5]).for_given_pairs_only
+    with pytest.raises(ValueError, match="unknown criterion 'churn'; known: accuracy, dp"):
+        trainable()["churn"]
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_constraints_and_matrix_agree(name):
+    """The sparse products are those of the dense matrix."""
+    entries = Cells.prepare(GROUPS, name, LABELS).layout.entries
+    rng = np.random.default_rng(0)
+    constraints, cells = entries.shape
+    v, u, no = rng.random(cells), rng.random(constraints), rng.random(cells)
+    dense = entries.dense
+    assert entries.times(v) == pytest.approx(dense @ v)
+    assert entries.absolute_times(v) == pytest.approx(np.abs(dense) @ v)
+    assert entries.transpose_times(u) == pytest.approx(dense.T @ u)
+    plus, minus = np.maximum(dense, 0), np.maximum(-dense, 0)
+    total, complement = entries.statistic_sums(v, no)
+    assert total == pytest.approx(plus @ v + minus @ no)
+    assert complement == pytest.approx(plus @ no + minus @ v)
+    rows, kept = rng.random(constraints) < 0.6, rng.random(cells) < 0.6
+    assert (entries.submatrix(rows, kept).dense == dense[rows][:, kept]).all()
