@@ -65,6 +65,7 @@ def train(
     from linkparity.experiments import GraphFiles, read_graph, train_run
     from linkparity.models import MODELS
     from linkparity.prediction import LinkPredictor
+    from linkparity.prediction.saving import check_place
     from linkparity.report.console_tables import run_tables
     from linkparity.support.registry import Registry
     from linkparity.tables.reading.columns import listed
@@ -88,8 +89,8 @@ def train(
         for option, moot in (("--target", target != "model"), ("--tolerance", tolerance)):
             if moot:
                 raise ValueError(f"train: {option} goes with --criterion; leave it out, or add one")
-    if out is not None and out.exists() and not force:
-        raise ValueError(f"{out}: exists already; choose another name, or overwrite with --force")
+    if out is not None:
+        check_place(out, replace=force)
     if links is None:
         from linkparity.datasets import load
 
@@ -114,8 +115,9 @@ def train(
         first = team.rank == 0
         with training_progress(told, planned, silent=not first) as tell:
             run = train_run(
-                graph, predictor, out if first else None, dataset=name, test=test, tell=tell
-            )
+                graph, predictor, out if first else None, dataset=name, replace=force, test=test,
+                tell=tell,
+            )  # fmt: skip
     if not first:
         return
     if out is not None:
@@ -152,7 +154,7 @@ def predict(
         rows = predict_pairs(run, given, out, force)
     else:
         assert top is not None
-        rows = predict_top(run, top, listed_nodes(for_), out, force)
+        rows = predict_top(run, top, listed_nodes(for_), out, force, inputs=(for_,))
     if out == "-":
         return
     show_json({"run": run, "out": out, "rows": rows}) if as_json else show(

@@ -7,9 +7,8 @@ from typing import Any, Literal
 from linkparity.graph.graph import Graph
 from linkparity.graph.groups import Unknown, missing, warn_of_one, whole_numbers
 from linkparity.graph.readers import Source, read_lists
-from linkparity.support.files import STREAM
+from linkparity.support.files import STREAM, Workspace
 from linkparity.support.wording import nearest_id
-from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import Input
 from linkparity.tables.engines.duckdb import DuckDatabase
 from linkparity.tables.engines.errors import readable_errors

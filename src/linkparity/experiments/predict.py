@@ -9,10 +9,9 @@ import numpy as np
 
 from linkparity.graph.graph import Graph
 from linkparity.prediction import LinkPredictor
-from linkparity.support.files import STREAM, check_output, whole_file
+from linkparity.support.files import STREAM, Workspace, check_output, whole_file
 from linkparity.support.optional import require
 from linkparity.support.wording import nearest_id
-from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import EXTRA, ROW, Input
 from linkparity.tables.engines.duckdb import DuckEngine, copy_options, quoted, size_of, text
 from linkparity.tables.engines.errors import readable_errors
@@ -21,15 +20,6 @@ from linkparity.tables.reading.files import Format, format_of, open_source
 from linkparity.tables.reading.nodes import id_text
 
 SCORE = "score"
-
-
-def load_run(path: str) -> LinkPredictor:
-    """A run directory, or a sentence about what it is not."""
-    try:
-        return LinkPredictor.load(path)
-    except FileNotFoundError as error:
-        what = str(error).split(";")[0]
-        raise ValueError(f"{what}; give a directory that linkparity train --out made") from None
 
 
 @dataclass(frozen=True)
@@ -61,7 +51,7 @@ class PairsFile:
 def predict_pairs(run: str, pairs: PairsFile, out: str, force: bool = False) -> int:
     """Write the table of pairs with a column ``score``; how many rows."""
     shape = _checked(out, force, pairs.name)
-    predictor = load_run(run)
+    predictor = LinkPredictor.load(run)
     with Workspace() as workspace, readable_errors():
         source = open_source(pairs.name, workspace)
         engine = DuckEngine(workspace, size_of(source))
@@ -76,7 +66,14 @@ def predict_pairs(run: str, pairs: PairsFile, out: str, force: bool = False) -> 
     return len(index)
 
 
-def predict_top(run: str, k: int, nodes: list[str] | None, out: str, force: bool = False) -> int:
+def predict_top(
+    run: str,
+    k: int,
+    nodes: list[str] | None,
+    out: str,
+    force: bool = False,
+    inputs: tuple[str | None, ...] = (),
+) -> int:
     """Write the ``k`` likeliest new partners of each node; how many rows.
 
     Where sources and targets are two kinds, of each source; a target that is asked for stands in
@@ -85,8 +82,8 @@ def predict_top(run: str, k: int, nodes: list[str] | None, out: str, force: bool
     pa = require("pyarrow", "predict", EXTRA)
     if k < 1:
         raise ValueError(f"top must be at least 1 partner per node, got {k}")
-    shape = _checked(out, force)
-    predictor = load_run(run)
+    shape = _checked(out, force, *inputs)
+    predictor = LinkPredictor.load(run)
     graph = predictor.graph_
     names = _names(graph)
     side = _sides(graph)
@@ -143,7 +140,7 @@ def listed_nodes(told: str | None) -> list[str] | None:
     return nodes
 
 
-def _checked(out: str, force: bool, *inputs: str) -> Format:
+def _checked(out: str, force: bool, *inputs: str | None) -> Format:
     shape = format_of("out.csv" if out == STREAM else out)
     check_output(out, force, inputs)
     return shape
