@@ -355,11 +355,12 @@ def test_two_processes_save_to_one_directory(tmp_path, case):
         assert (place / "notes.txt").exists() == (case == "old")
 
 
+@pytest.mark.slow
 def test_a_killed_save_leaves_the_old_run_or_the_new_one(tmp_path):
     run = tmp_path / "run"
     clock = random.Random(0)
     final = LinkPredictor("maxent").fit(planted())
-    for trial in range(30):
+    for trial in range(20):
         ready = PROCESSES.Event()
         job = PROCESSES.Process(target=save_forever, args=(run, ready))
         job.start()

@@ -106,7 +106,7 @@ def check_place(path: Path, replace: bool = True) -> None:
     if path.is_dir():
         with locked_directory(path):
             _check_contents(path, replace)
-    elif path.exists() or path.is_symlink():
+    elif os.path.lexists(path) and not path.is_dir():
         raise _not_a_run(path)
     there = next(each for each in (path, *path.absolute().parents) if each.exists())
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
