@@ -157,7 +157,7 @@ def test_ids_of_two_kinds_are_compared_as_text(here, capfd):
         ("n00,n01\n", ("--unknown", "group"), "--unknown must be 'error' or 'drop', got 'group'"),
         ("n00,n01\n", ("--self-loops", "x"), "--self-loops must be 'error' or 'drop', got 'x'"),
         ("n00,n01\n", ("--for", "n00"), "--for goes with --top"),
-        ("n00,n01\n", ("--out", "p.csv", "--force"), "p.csv: is read, so it cannot be written"),
+        ("n00,n01\n", ("--out", "p.csv", "--force"), "p.csv: is also read as an input"),
         ("n00,n01\n", ("--out", "-", "--json"), "--json and --out - both write to stdout"),
     ],
 )
@@ -242,15 +242,15 @@ OPTIONS = {
         (("--confidence", "2"), "--confidence must lie strictly between 0 and 1"),
         (("--top", "0"), "--top must be at least 1 place"),
         (("--engine", "foo"), "unknown engine 'foo'; known: duckdb, spark"),
-        (("--html", "s.csv", "--force"), "s.csv: is read, so it cannot be written"),
-        (("--html", "./n.csv", "--force"), "./n.csv: is read, so it cannot be written"),
+        (("--html", "s.csv", "--force"), "s.csv: is also read as an input"),
+        (("--html", "./n.csv", "--force"), "./n.csv: is also read as an input"),
     ],
     "project": [
         (("--target", "1"), "--target must lie strictly between 0 and 1"),
         (("--target", "modle"), "--target must be model, data, free or a number, got 'modle'"),
         (("--target", "data"), "--target 'data' is the mean of the labels; give labels"),
         (("--tolerance", "-1"), "--tolerance must lie in [0, 1)"),
-        (("--save-tilts", "n.csv", "--force"), "n.csv: is read, so it cannot be written"),
+        (("--save-tilts", "n.csv", "--force"), "n.csv: is also read as an input"),
     ],
     "predict": [(("--top", "0"), "--top must be at least 1 partner per node, got 0")],
 }

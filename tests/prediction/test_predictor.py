@@ -1,7 +1,5 @@
 import copy
-import errno
 import json
-import os
 import re
 import warnings
 from itertools import pairwise
@@ -204,102 +202,6 @@ def test_top_breaks_ties_by_number_and_runs_out_in_peace():
         LinkPredictor("maxent").fit(planted()).top(1, nodes=[-1])
 
 
-def test_saved_and_loaded_it_is_the_same(name, graph, tmp_path):
-    post = {"criterion": "dp", "postprocess": "i-projection"}
-    predictor = quick(name, seed=3, **post).fit(graph)
-    predictor.save(tmp_path / "deep" / "run")
-    loaded = LinkPredictor.load(tmp_path / "deep" / "run")
-    assert loaded.get_params() == predictor.get_params()
-    index = all_index(graph)
-    assert np.array_equal(loaded.predict_logits(index), predictor.predict_logits(index))
-    for one, two in zip(loaded.top(3), predictor.top(3), strict=True):
-        assert np.array_equal(one, two)
-    assert loaded.history_ == predictor.history_
-    assert loaded.graph_.group_names == graph.group_names
-    assert sorted(p.name for p in (tmp_path / "deep").iterdir()) == ["run"]
-
-
-def test_names_and_options_are_saved_too(tmp_path):
-    graph = planted()
-    names = tuple(f"node {i}" for i in range(graph.num_nodes))
-    graph = Graph(graph.num_nodes, graph.links, graph.group, names=names, attribute="colour")
-    features = torch.randn(graph.num_nodes, 4, generator=torch.Generator().manual_seed(0))
-    predictor = quick("gae", options={"features": features, "hidden": 5}).fit(graph)
-    predictor.save(tmp_path / "run")
-    loaded = LinkPredictor.load(tmp_path / "run")
-    assert (loaded.graph_.names, loaded.graph_.attribute) == (names, "colour")
-    index = all_index(graph)
-    assert np.array_equal(loaded.predict_logits(index), predictor.predict_logits(index))
-    odd = Graph(graph.num_nodes, graph.links, graph.group, names=[(i,) for i in range(len(names))])
-    with pytest.raises(ValueError, match=r"node names must be text or whole numbers .* got \(0,\)"):
-        LinkPredictor("maxent").fit(odd).save(tmp_path / "other")
-
-
-def test_a_model_of_ones_own_is_loaded_with_its_class(tmp_path):
-    graph = planted()
-    predictor = LinkPredictor(Own, criterion="eo", options={"scale": 0.5}).fit(graph)
-    predictor.save(tmp_path / "run")
-    with pytest.raises(ValueError, match=r"with a model of your own, .*Own; pass its class"):
-        LinkPredictor.load(tmp_path / "run")
-    loaded = LinkPredictor.load(tmp_path / "run", model=Own)
-    index = all_index(graph)
-    assert np.array_equal(loaded.predict_logits(index), predictor.predict_logits(index))
-
-
-def test_saving_twice_replaces_and_spares_what_is_not_ours(tmp_path):
-    predictor = LinkPredictor("maxent").fit(planted())
-    predictor.save(tmp_path / "run")
-    other = LinkPredictor("maxent", criterion="dp").fit(planted())
-    other.save(tmp_path / "run")
-    assert LinkPredictor.load(tmp_path / "run").criterion == "dp"
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "letter").write_text("dear")
-    with pytest.raises(FileExistsError, match="holds no saved predictor, so it is left alone"):
-        predictor.save(tmp_path / "mine")
-    assert (tmp_path / "mine" / "letter").read_text() == "dear"
-
-
-def test_a_save_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
-    predictor = LinkPredictor("maxent").fit(planted())
-    predictor.save(tmp_path / "run")
-    monkeypatch.setattr("os.chmod", lambda *_, **__: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        predictor.save(tmp_path / "run")
-    monkeypatch.undo()
-    LinkPredictor.load(tmp_path / "run")
-    assert len(list((tmp_path / "run").iterdir())) == 2
-
-
-def damage_tensors(run):
-    data = bytearray((run / "model.safetensors").read_bytes())
-    data[-5] ^= 1
-    (run / "model.safetensors").write_bytes(bytes(data))
-
-
-def newer(run):
-    about = json.loads((run / "model.json").read_text())
-    (run / "model.json").write_text(json.dumps({**about, "format": 99, "linkparity": "9.0"}))
-
-
-@pytest.mark.parametrize(
-    ("harm", "said"),
-    [
-        (damage_tensors, "is damaged, its sha256 is not the one in model.json"),
-        (newer, r"written by linkparity 9.0 in format 99, .* up to 1; upgrade linkparity"),
-        (lambda run: (run / "model.json").write_text("{"), "model.json: is damaged"),
-        (lambda run: (run / "model.json").write_text("[]"), "model.json: is damaged"),
-        (lambda run: (run / "model.json").write_text('{"format": 1}'), "is damaged"),
-        (lambda run: (run / "model.safetensors").unlink(), "holds no model.safetensors"),
-        (lambda run: (run / "model.json").unlink(), "holds no model.json; give the directory"),
-    ],
-)
-def test_a_damaged_or_newer_file_is_refused(harm, said, tmp_path):
-    LinkPredictor("maxent").fit(planted()).save(tmp_path / "run")
-    harm(tmp_path / "run")
-    with pytest.raises((ValueError, FileNotFoundError), match=said):
-        LinkPredictor.load(tmp_path / "run")
-
-
 def test_ctrl_c_leaves_a_usable_model():
     graph = planted()
 
@@ -356,31 +258,6 @@ def test_nothing_touches_the_global_generator(name):
         quick(name, criterion="dp").fit(planted())
     assert torch.get_rng_state().equal(before)
     assert module.LinkPredictor is LinkPredictor
-
-
-def test_saving_leaves_other_files_alone(tmp_path):
-    predictor = LinkPredictor("maxent").fit(load("polbooks"))
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "model.json").write_text("{}")
-    (mine / "thesis.tex").write_text("x")
-    with pytest.raises(FileExistsError, match="left alone"):
-        predictor.save(mine)
-    run = tmp_path / "run"
-    predictor.save(run)
-    (run / "notes.txt").write_text("x")
-    predictor.save(run)
-    assert sorted(p.name for p in run.iterdir()) == ["model.json", "model.safetensors", "notes.txt"]
-
-
-def test_text_that_lacks_a_part_is_refused_with_a_sentence(tmp_path):
-    LinkPredictor("maxent").fit(load("polbooks")).save(tmp_path / "run")
-    text = json.loads((tmp_path / "run" / "model.json").read_text())
-    for part in ("params", "graph", "history", "fit_seconds"):
-        less = {key: value for key, value in text.items() if key != part}
-        (tmp_path / "run" / "model.json").write_text(json.dumps(less))
-        with pytest.raises(ValueError, match="damaged or was changed"):
-            LinkPredictor.load(tmp_path / "run")
 
 
 def test_a_failed_fit_leaves_the_last_one():
@@ -612,47 +489,6 @@ def test_a_deep_copy_predicts_the_same(name):
     assert np.array_equal(copied.predict_logits(index), predictor.predict_logits(index))
 
 
-def test_targets_and_names_come_back_as_they_were(tmp_path):
-    graph = planted()
-    names = np.arange(graph.num_nodes) + 10
-    graph = Graph(graph.num_nodes, graph.links, graph.group, names=names)
-    predictor = quick("cne", criterion="equalized-odds", target={0: 0.1, 1: 0.7}).fit(graph)
-    predictor.save(tmp_path / "run")
-    loaded = LinkPredictor.load(tmp_path / "run")
-    assert loaded.target == {0: 0.1, 1: 0.7}
-    assert loaded.graph_.names == tuple(names.tolist())
-    assert loaded.fit(graph).history_[-1][1:5] == predictor.history_[-1][1:5]
-    array = quick("cne", criterion="equalized-odds", target=np.array([0.1, 0.7])).fit(graph)
-    assert "target=array([0.1, 0.7])" in repr(array)
-    array.save(tmp_path / "array")
-    assert LinkPredictor.load(tmp_path / "array").target == [0.1, 0.7]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda about: about["params"].update(model=None),
-        lambda about: about["params"].update(model=[1]),
-        lambda about: about["graph"].update(num_nodes=-1),
-        lambda about: about["graph"].update(group_names=3),
-        lambda about: about.update(format=float("inf")),
-    ],
-)
-def test_changed_text_is_refused_with_the_path(change, tmp_path):
-    LinkPredictor("maxent").fit(planted()).save(tmp_path / "run")
-    about = json.loads((tmp_path / "run" / "model.json").read_text())
-    change(about)
-    (tmp_path / "run" / "model.json").write_text(json.dumps(about))
-    with pytest.raises(ValueError, match=r"run.*is damaged"):
-        LinkPredictor.load(tmp_path / "run")
-
-
-def test_a_model_json_of_somebody_else_is_left_alone(tmp_path):
-    (tmp_path / "model.json").write_text('{"format": "layers-model", "modelTopology": {}}')
-    with pytest.raises(FileExistsError, match="left alone"):
-        LinkPredictor("maxent").fit(planted()).save(tmp_path)
-
-
 def test_postprocessing_of_many_pairs_reaches_the_smallest_cells(monkeypatch):
     graph = planted()
     group = graph.group.clone()
@@ -666,18 +502,6 @@ def test_postprocessing_of_many_pairs_reaches_the_smallest_cells(monkeypatch):
     assert not torch.equal(drawn, whole)
 
 
-def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, monkeypatch):
-    predictor = LinkPredictor("maxent").fit(planted())
-
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr("os.chmod", full)
-    with pytest.raises(OSError, match=r"run: was not saved \(No space left on device\)"):
-        predictor.save(tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
 def test_top_of_a_run_leaves_out_the_links_that_were_held_out(tmp_path):
     graph = planted()
     run = train_run(graph, quick(), tmp_path / "run")
@@ -688,17 +512,3 @@ def test_top_of_a_run_leaves_out_the_links_that_were_held_out(tmp_path):
     plain = quick().fit(split_links(graph, seed=0).train).top(10)
     index = torch.from_numpy(np.stack([plain.node, plain.partner], axis=1))
     assert graph.is_link(index).any()
-
-
-def test_what_a_killed_save_left_is_no_obstacle(tmp_path):
-    predictor = LinkPredictor("maxent").fit(planted())
-    place = tmp_path / "run"
-    place.mkdir()
-    for name in (".model.json-abc", ".model.safetensors-xyz"):
-        (place / name).write_bytes(b"half")
-    predictor.save(place)
-    assert sorted(path.name for path in place.iterdir()) == ["model.json", "model.safetensors"]
-    pairs = [[0, 1], [2, 5]]
-    assert np.allclose(
-        LinkPredictor.load(place).predict_proba(pairs), predictor.predict_proba(pairs)
-    )

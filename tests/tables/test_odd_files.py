@@ -272,7 +272,7 @@ def test_a_node_twice_without_a_value_has_one_group(here, capfd):
     [
         (("audit", "-", "--nodes", "-", "--sensitive", "kind"), "only one of the scores and"),
         (("audit", "s.csv", *COMMON, "--top", "9" * 20), "--top must be at least 1 place"),
-        (("project", "s.csv", *COMMON, "--out", "to.csv"), "to.csv: is a link to nothing"),
+        (("project", "s.csv", *COMMON, "--out", "to.csv"), "to.csv: is a symbolic link to nothing"),
         (("train", "polbooks", "--seed", "9" * 20), "--seed must be at least 0 and below 2^32"),
         (
             ("project", "s.csv", *COMMON, "--out", "f.csv", "--target", "0.3,0.4,0.5"),

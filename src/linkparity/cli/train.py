@@ -61,17 +61,16 @@ def train(
             if given:
                 fix = "leave it out, or add one"
                 raise InputError("goes with --criterion", fix, argument=option)
-    if out is not None and out.exists() and not force:
-        raise InputError(
-            "exists already", "choose another name, or overwrite with --force", where=str(out)
-        )
     from linkparity.experiments import train_run
     from linkparity.models import MODELS
     from linkparity.prediction import LinkPredictor
+    from linkparity.prediction.saving import check_place
     from linkparity.report.console_tables import run_tables
     from linkparity.tables.run import read_number
     from linkparity.training.distributed import joined_processes
 
+    if out is not None:
+        check_place(out, replace=force)
     graph = files.graph()
     predictor = LinkPredictor(
         model, None if criterion == "none" else criterion, gamma, seed, read_number(target),
@@ -83,8 +82,10 @@ def train(
     with joined_processes() as processes:
         first = processes.rank == 0
         with _progress(title, planned, silent=not first) as on_epoch:
-            place = out if first else None
-            run = train_run(graph, predictor, place, files.name, test=test, on_epoch=on_epoch)
+            run = train_run(
+                graph, predictor, out if first else None, files.name, replace=force, test=test,
+                on_epoch=on_epoch,
+            )  # fmt: skip
     if not first:
         return
     if out is not None:

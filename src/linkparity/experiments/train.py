@@ -11,7 +11,7 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.split import split_links
 from linkparity.metrics.evaluation import Scores, evaluate
 from linkparity.prediction import LinkPredictor, TrainingWarning
-from linkparity.prediction.saving import check_place
+from linkparity.prediction.saving import check_place, save_predictor
 from linkparity.training import Epoch
 
 
@@ -45,12 +45,16 @@ def train_run(
     out: Path | None = None,
     dataset: str | None = None,
     *,
+    replace: bool = True,
     test: float = 0.2,
     on_epoch: Callable[[Epoch], object] | None = None,
 ) -> Run:
-    """Hold out links, train on the rest, evaluate, and save to ``out`` if given."""
+    """Hold out links, train on the rest, evaluate, and save to ``out`` if given.
+
+    A run in ``out`` is replaced only with ``replace``, also one that appears during training.
+    """
     if out is not None:
-        check_place(out)
+        check_place(out, replace)
     split = split_links(graph, test=test, seed=predictor.seed)
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrainingWarning)
@@ -61,5 +65,5 @@ def train_run(
     scores = evaluate(predictor, split, seed=predictor.seed)
     predictor.held_out_ = split.test.index[split.test.label == 1]
     if out is not None:
-        predictor.save(out)
+        save_predictor(predictor, out, replace)
     return Run(dataset, predictor, scores)

@@ -225,6 +225,6 @@ class LinkPredictor(Parameters):
     @classmethod
     def load(cls, path: str | Path, model: type[LinkModel] | None = None) -> "LinkPredictor":
         """Read what :meth:`save` wrote; ``model`` is the class, where it is one of your own."""
-        from linkparity.prediction.saving import load_predictor
+        from linkparity.prediction.loading import load_predictor
 
         return load_predictor(cls, Path(path), model)

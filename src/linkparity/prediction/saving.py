@@ -1,104 +1,149 @@
-"""A fitted predictor as a directory: tensors in safetensors, all else in JSON."""
+"""A fitted predictor as a directory: tensors in safetensors, all else in JSON.
+
+Every save writes its tensors under a new name, and renaming ``model.json``, which names them, makes
+them the run: a process that is killed leaves the old run or the new one. The tensors' header holds
+their own file name, which is the proof that a file nobody names any more may be removed.
+"""
 
 import hashlib
 import json
 import math
 import os
-import shutil
-import tempfile
+import re
+import secrets
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import Tensor
 
-from linkparity.criteria import CRITERIA, Criterion
-from linkparity.graph.graph import Graph
-from linkparity.models import MODELS, LinkModel
-from linkparity.prediction.tilt_table import Tilts
+from linkparity.criteria import Criterion
+from linkparity.support.errors import InputError
+from linkparity.support.files import PREFIX, Workspace, locked_directory, read_json, sync
 from linkparity.training.objective import Epoch
 
 if TYPE_CHECKING:
     from linkparity.prediction.predictor import LinkPredictor
 
 #: Raised whenever older code could not read what newer code writes.
-FORMAT = 1
-TENSORS, TEXT = "model.safetensors", "model.json"
+FORMAT = 2
+MANIFEST = "model.json"
+TENSORS = re.compile(r"model(-[0-9a-f]{16})?\.safetensors")
 
 
-def save_predictor(predictor: "LinkPredictor", path: Path) -> None:
-    """Write two files, each whole; whatever else lies in the directory stays."""
-    from safetensors.torch import save
+def save_predictor(predictor: "LinkPredictor", path: Path, replace: bool = True) -> None:
+    """Write a run; other files in the directory stay.
 
-    check_place(path)
-    tensors = _tensors(predictor)
-    data = save({name: value.contiguous() for name, value in tensors.items()})
-    text = _describe(predictor, hashlib.sha256(data).hexdigest())
-    fresh_place = not path.exists()
-    path.mkdir(parents=True, exist_ok=True)
-    for old in _left_here(path):
-        old.unlink(missing_ok=True)
-    written = {TENSORS: data, TEXT: json.dumps(text, indent=1, ensure_ascii=False).encode()}
-    fresh: dict[str, str] = {}
+    Args:
+        predictor: the fitted predictor.
+        path: directory, which is made where it does not exist.
+        replace: whether a run that is there already may be replaced.
+    """
+    name = f"model-{secrets.token_hex(8)}.safetensors"
+    tensors = {key: value.contiguous() for key, value in _tensors(predictor).items()}
+    data = save(tensors, metadata={"linkparity": name})
+    about = _describe(predictor, name, hashlib.sha256(data).hexdigest())
+    text = json.dumps(about, indent=1, ensure_ascii=False).encode()
+    check_place(path, replace)
     try:
-        for name, content in written.items():
-            fresh[name] = _write_beside(path / name, content)
-        for name in written:
-            os.replace(fresh.pop(name), path / name)
+        with locked_directory(path):
+            _check_contents(path, replace)
+            _write_run(path, {name: data, MANIFEST: text})
     except OSError as error:
-        if fresh_place:
-            shutil.rmtree(path, ignore_errors=True)
-        raise type(error)(f"{path}: was not saved ({error.strerror}); make room there") from None
+        said = f"{path}: was not saved ({error.strerror or error}); free some space"
+        raise type(error)(f"{said}, or choose another directory") from None
+
+
+def _write_run(path: Path, contents: dict[str, bytes]) -> None:
+    """Write files and give them their names, the manifest last."""
+    replaced = tensors_name(_manifest(path))
+    try:
+        with Workspace(path) as workspace:
+            for name, content in contents.items():
+                (workspace.path / name).write_bytes(content)
+                sync(workspace.path / name)
+            for name in contents:
+                os.replace(workspace.path / name, path / name)
     finally:
-        for left in fresh.values():
-            Path(left).unlink(missing_ok=True)
+        with suppress(OSError):
+            _remove_unnamed(path, replaced)
+    with suppress(OSError):  # the run is in place
+        sync(path)
 
 
-def check_place(path: Path) -> None:
-    """Refuse a place where a predictor cannot be saved, best before a long training."""
-    foreign = path.exists() and (not path.is_dir() or any(set(path.iterdir()) - _left_here(path)))
-    if foreign and not _saved_here(path):
-        raise FileExistsError(
-            f"{path}: exists and holds no saved predictor, so it is left alone; "
-            "choose a new directory"
-        )
-    there = next(each for each in (path, *path.absolute().parents) if each.exists())
+def _remove_unnamed(path: Path, replaced: str | None) -> None:
+    """Remove tensors that the manifest does not name, if it named them before or they are ours."""
+    about = _manifest(path)
+    if not about and (path / MANIFEST).exists():
+        return
+    for file in path.iterdir():
+        other = TENSORS.fullmatch(file.name) and file.name != tensors_name(about)
+        if other and (file.name == replaced or _is_own(file)):
+            file.unlink()
+
+
+def tensors_name(about: dict[str, Any]) -> str | None:
+    """The file of tensors that a manifest names; format 1 had one name for all."""
+    return about.get("tensors", "model.safetensors") if about else None
+
+
+def _is_own(file: Path) -> bool:
+    """Whether a file of tensors says itself that it was written here under its name."""
     try:
-        with tempfile.TemporaryFile(dir=there):
-            pass
-    except OSError as error:
-        raise type(error)(
-            f"{path}: cannot be written ({error.strerror}); choose another directory"
-        ) from None
-
-
-def _left_here(path: Path) -> set[Path]:
-    """Files that a killed process left when it saved here."""
-    return {each for name in (TENSORS, TEXT) for each in path.glob(f".{name}-*")}
-
-
-def _write_beside(path: Path, data: bytes) -> str:
-    """A new file in the same directory, to be moved into place when all are written."""
-    handle, fresh = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(fresh, 0o644)
-    except BaseException:
-        os.unlink(fresh)
-        raise
-    return fresh
-
-
-def _saved_here(path: Path) -> bool:
-    """Whether a directory holds a predictor that :func:`save_predictor` wrote."""
-    try:
-        about = json.loads((path / TEXT).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        with safe_open(file, framework="pt") as opened:
+            return bool((opened.metadata() or {}).get("linkparity") == file.name)
+    except (OSError, SafetensorError):
         return False
-    return isinstance(about, dict) and {"format", "linkparity", "sha256"} <= set(about)
+
+
+def check_place(path: Path, replace: bool = True) -> None:
+    """Refuse a place where a predictor cannot be saved, best before a long training."""
+    if path.is_dir():
+        with locked_directory(path):
+            _check_contents(path, replace)
+    elif os.path.lexists(path) and not path.is_dir():
+        raise _not_a_run(path)
+    there = next(each for each in (path, *path.absolute().parents) if each.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        raise InputError("cannot be written", "choose another directory", where=str(path))
+
+
+def _check_contents(path: Path, replace: bool) -> None:
+    """Refuse a directory of somebody else, and a run that must not be replaced."""
+    if _manifest(path):
+        if not replace:
+            raise InputError(
+                "exists already",
+                "choose another name, or overwrite with {force=True}",
+                where=str(path),
+            )
+        return
+    for entry in path.iterdir():  # what a killed process left is no obstacle
+        if not entry.name.startswith(PREFIX) and not (entry.is_file() and _is_own(entry)):
+            raise _not_a_run(path)
+
+
+def _not_a_run(path: Path) -> InputError:
+    return InputError(
+        "exists and holds no saved predictor, so it is left alone",
+        "choose a new directory",
+        where=str(path),
+    )
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    """The manifest that :func:`save_predictor` wrote to a directory; empty if there is none."""
+    try:
+        about = read_json(path / MANIFEST)
+    except (OSError, InputError):
+        return {}
+    ours = isinstance(about, dict) and {"format", "linkparity", "sha256"} <= set(about)
+    return about if ours else {}
 
 
 def _tensors(predictor: "LinkPredictor") -> dict[str, Tensor]:
@@ -120,7 +165,7 @@ def _tensors(predictor: "LinkPredictor") -> dict[str, Tensor]:
     return tensors
 
 
-def _describe(predictor: "LinkPredictor", digest: str) -> dict[str, Any]:
+def _describe(predictor: "LinkPredictor", tensors: str, digest: str) -> dict[str, Any]:
     params = dict(predictor.params_)
     model, criterion, options = params["model"], params["criterion"], params["options"] or {}
     if isinstance(criterion, Criterion):
@@ -133,13 +178,15 @@ def _describe(predictor: "LinkPredictor", digest: str) -> dict[str, Any]:
     graph = predictor.graph_
     names = None if graph.names is None else [_plain(name) for name in graph.names]
     if names is not None and not all(isinstance(name, str | int) for name in names):
-        raise ValueError(
-            "LinkPredictor.save: node names must be text or whole numbers to be written as JSON, "
-            f"got {next(n for n in names if not isinstance(n, str | int))!r}"
+        wrong = next(name for name in names if not isinstance(name, str | int))
+        raise InputError(
+            f"node names must be text or whole numbers to be written as JSON, got {wrong!r}",
+            caller="LinkPredictor.save",
         )
     about = {
         "format": FORMAT,
         "linkparity": _version(),
+        "tensors": tensors,
         "sha256": digest,
         "params": params,
         "graph": {
@@ -171,104 +218,14 @@ def _plain(value: object) -> object:
 def _refuse(value: object) -> object:
     if value is not _plain(value):
         return _plain(value)
-    raise ValueError(
-        f"LinkPredictor.save: a parameter holds {value!r}, which JSON cannot; give plain numbers, "
-        "text, lists and dicts"
+    raise InputError(
+        f"a parameter holds {value!r}, which JSON cannot hold",
+        "give plain numbers, text, lists and dicts",
+        caller="LinkPredictor.save",
     )
-
-
-def load_predictor(
-    kind: "type[LinkPredictor]", path: Path, model: type[LinkModel] | None
-) -> "LinkPredictor":
-    """Read and check both files, and build the predictor again."""
-    about, tensors = _read(path)
-    try:
-        own = about["params"]["own_model"]
-        if own is None or model is not None:
-            return _build(kind, model, about, tensors)
-    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-        raise ValueError(
-            f"{path}: {TEXT} is damaged or was changed ({error!r:.80}); save the predictor again"
-        ) from None
-    raise ValueError(
-        f"{path}: was trained with a model of your own, {own}; pass its class as "
-        "LinkPredictor.load(path, model=…)"
-    )
-
-
-def _build(
-    kind: "type[LinkPredictor]",
-    model: type[LinkModel] | None,
-    about: dict[str, Any],
-    tensors: dict[str, Tensor],
-) -> "LinkPredictor":
-    params = dict(about["params"])
-    if params.pop("own_model") is not None:
-        params["model"] = model
-    if isinstance(params["target"], dict):  # labels as keys, which JSON made text of
-        params["target"] = {int(label): mean for label, mean in params["target"].items()}
-    given = {name[8:]: tensors[name] for name in tensors if name.startswith("options.")}
-    params["options"] = {**params["options"], **given} or None
-    if isinstance(params["model"], str):
-        MODELS[params["model"]]
-    if params["criterion"] is not None:
-        CRITERIA[params["criterion"]]
-    predictor = kind(**params)
-    told = about["graph"]
-    predictor.graph_ = Graph(
-        told["num_nodes"],
-        tensors["graph.links"],
-        tensors["graph.group"],
-        tuple(told["group_names"]),
-        tensors.get("graph.side"),
-        None if told["names"] is None else tuple(told["names"]),
-        told["attribute"],
-    )
-    predictor.restore(
-        {name[6:]: value for name, value in tensors.items() if name.startswith("model.")},
-        [_epoch(row) for row in about["history"]],
-        Tilts(tensors["tilts"]) if "tilts" in tensors else None,
-        about["fit_seconds"],
-    )
-    predictor.held_out_ = tensors.get("graph.held_out")
-    return predictor
 
 
 def _written(row: Epoch) -> list[Any]:
-    """An epoch as JSON: its numbers, nan as null, then what else its training told, if anything."""
+    """An epoch as JSON: its numbers, nan as null, then the extra ones, if any."""
     plain = [None if math.isnan(value) else value for value in row]
     return [*plain, dict(row.extra)] if row.extra else plain
-
-
-def _epoch(row: list[Any]) -> Epoch:
-    numbers = [math.nan if value is None else value for value in row[:6]]
-    return Epoch(*numbers, extra=row[6] if len(row) > 6 else None)
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load
-
-    for name in (TEXT, TENSORS):
-        if not (path / name).is_file():
-            raise FileNotFoundError(f"{path}: holds no {name}; give the directory of a saved run")
-    try:
-        about = json.loads((path / TEXT).read_text(encoding="utf-8"))
-        written = int(about["format"])
-    except (ValueError, KeyError, TypeError, OverflowError) as error:
-        raise ValueError(f"{path / TEXT}: is damaged ({error!r:.80}); train anew") from None
-    if written > FORMAT:
-        raise ValueError(
-            f"{path}: was written by linkparity {about.get('linkparity', '?')} in format "
-            f"{written}, and this version reads up to {FORMAT}; upgrade linkparity"
-        )
-    data = (path / TENSORS).read_bytes()
-    if hashlib.sha256(data).hexdigest() != about.get("sha256"):
-        raise ValueError(
-            f"{path / TENSORS}: is damaged, its sha256 is not the one in {TEXT}; copy both files "
-            "again, or save the model again"
-        )
-    try:
-        return about, load(data)
-    except SafetensorError as error:
-        raise ValueError(f"{path / TENSORS}: is damaged ({error})") from None

@@ -1,7 +1,14 @@
-"""Files that are either whole or not there."""
+"""Outputs that appear whole or not at all, and temporary space that outlives no run.
+
+Both use one mechanism: a private directory with a signed owner file, which its process keeps
+locked. It is made in the temporary directory for scratch space and beside the target for an
+output, which one link or rename then publishes. This works on every file system, unlike files
+without a name (``O_TMPFILE``, which cannot replace a file either), and what a killed process left
+is recognized by the signature inside, never by a name.
+"""
 
 import errno
-import glob
+import json
 import os
 import shutil
 import sys
@@ -9,17 +16,134 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NoReturn, Self
 
-from linkparity.support.errors import PlainError
-from linkparity.support.workspace import Workspace, try_lock
+from linkparity.support.errors import InputError, PlainError
 
 #: The name that stands for stdin or stdout.
 STREAM = "-"
+PREFIX = ".linkparity-"
+OWNER = "owner"
+SIGNATURE = "temporary directory of linkparity, inode"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+#: Errors of file systems that have no hard links.
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+class Workspace:
+    """A private directory for temporary files, made on first use and removed at the end.
+
+    What killed processes left in ``base`` is removed first: directories of this user whose owner
+    file is signed with the directory's own inode number and locked by nobody. Only an empty
+    directory can remain, when a process is killed right before it signs or after it cleaned up.
+
+    Args:
+        base: where to make it; the system's temporary directory by default.
+    """
+
+    def __init__(self, base: str | Path | None = None) -> None:
+        self.base = Path(base or tempfile.gettempdir()).absolute()
+        if not self.base.is_dir():
+            raise InputError("is not a directory", "create it first", where=str(base))
+        self._made: Path | None = None
+        self._owner: IO[str] | None = None
+        _remove_stale(self.base)
+
+    @property
+    def path(self) -> Path:
+        """The directory."""
+        if self._made is None:
+            self._made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.base))
+            self._owner = (self._made / OWNER).open("x")
+            lock(self._owner.fileno())  # signed under the lock: signed and unlocked is abandoned
+            self._owner.write(_signature(self._made))
+            self._owner.flush()
+        return self._made
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._made is not None:
+            _remove(self._made)
+        if self._owner is not None:
+            with suppress(OSError):
+                self._owner.close()
+
+
+def _signature(place: Path) -> str:
+    """What the owner file holds; a copy of the directory has another inode."""
+    return f"{SIGNATURE} {place.lstat().st_ino}\n"
+
+
+def _remove_stale(base: Path) -> None:
+    """Remove the private directories of processes that have ended."""
+    for place in base.glob(f"{PREFIX}*"):
+        with suppress(OSError), (place / OWNER).open("r+", errors="replace") as owner:
+            mine = lock(owner.fileno(), wait=False) and place.lstat().st_uid == os.getuid()
+            if mine and owner.read(200) == _signature(place):
+                _remove(place)
+
+
+def _remove(place: Path) -> None:
+    """Remove a private directory, its owner file last, so that a failure leaves it signed."""
+    with suppress(OSError):
+        for entry in place.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            elif entry.name != OWNER:
+                entry.unlink()
+        (place / OWNER).unlink(missing_ok=True)
+        place.rmdir()
+
+
+def lock(file: int, wait: bool = True) -> bool:
+    """Lock an open file or directory until it is closed; whether that was possible."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on Windows, so that nothing counts as abandoned there
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def locked_directory(path: Path) -> Iterator[None]:
+    """Make a directory unless it exists, and hold its lock; a new one that stays empty goes."""
+    while True:
+        made = not path.exists()
+        path.mkdir(parents=True, exist_ok=True)
+        try:
+            directory = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:  # removed by another process in the meantime
+            continue
+        try:
+            lock(directory)
+            if not _is_same(path, directory):
+                continue
+            try:
+                yield
+            finally:
+                if made:
+                    with suppress(OSError):
+                        path.rmdir()
+            return
+        finally:
+            os.close(directory)
 
 
 @contextmanager
 def to_stdout() -> Iterator[None]:
-    """Write a result to stdout; a reader that has gone is an error, not a failed condition."""
+    """Write a result to stdout; a closed pipe is an error, not a failed condition."""
     try:
         yield
         sys.stdout.flush()
@@ -30,73 +154,131 @@ def to_stdout() -> Iterator[None]:
         raise PlainError(f"stdout {problem}") from None
 
 
-def check_output(name: str, force: bool, inputs: Iterable[str | None] = ()) -> None:
-    """Raise before any work when an output cannot be written, or would replace an input."""
+def check_output(name: str, force: bool, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Raise before any work when an output cannot be written, or would replace an input.
+
+    FIFOs and character devices such as ``/dev/null`` are written through, with or without
+    ``force``; block devices and sockets are refused.
+    """
     if name == STREAM:
         return
     path = Path(name)
-    for each in inputs:
-        if each is not None and path.is_file() and Path(each).exists() and path.samefile(each):
-            raise ValueError(f"{name}: is read, so it cannot be written; choose another name")
+    if any(_is_same(path, each) for each in inputs if each is not None):
+        raise InputError("is also read as an input", "choose another name", where=name)
     if path.is_dir():
-        raise ValueError(f"{name}: is a directory; give the name of a file in it")
+        raise InputError("is a directory", "give the name of a file in it", where=name)
     if path.is_symlink() and not path.exists():
-        raise ValueError(f"{name}: is a link to nothing; choose another name")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"{name}: its directory does not exist; make it first")
-    if not os.access(path.absolute().parent, os.W_OK):
-        raise ValueError(f"{name}: its directory cannot be written to; choose another place")
-    if path.exists() and not force:
-        raise ValueError(f"{name}: exists already; choose another name, or overwrite with --force")
+        raise InputError("is a symbolic link to nothing", "choose another name", where=name)
+    if path.is_block_device() or path.is_socket():
+        raise InputError("is a block device or a socket", "give the name of a file", where=name)
+    parent = path.resolve().parent
+    if not parent.is_dir():
+        raise InputError("its directory does not exist", "create it first", where=name)
+    if not os.access(path if _is_stream(path) else parent, os.W_OK):
+        raise InputError("cannot be written", "choose another place", where=name)
+    if path.exists() and not force and not _is_stream(path):
+        raise _exists(name)
+
+
+def _exists(name: str) -> InputError:
+    return InputError(
+        "exists already", "choose another name, or overwrite with {force=True}", where=name
+    )
+
+
+def _is_same(path: Path, other: str | Path | int) -> bool:
+    """Whether two names, or a name and an open file, are one file; False if one is missing."""
+    try:
+        found = os.stat(sys.stdin.fileno() if str(other) == STREAM else other)
+        return os.path.samestat(path.stat(), found)
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is written through, because replacing it would destroy what it is."""
+    return path.is_fifo() or path.is_char_device()
 
 
 @contextmanager
 def whole_file(name: str, force: bool = False, spool: Path | None = None) -> Iterator[str]:
-    """A path to write to; what was written gets its name when the block ends without an error.
+    """A path to write to; it becomes the output when the block ends without an error.
 
-    On Linux the file has no name until then, so that a killed process leaves nothing behind;
-    elsewhere it has a temporary one. ``-`` is copied to stdout.
+    ``-``, FIFOs and character devices get a copy of the finished file, put together in ``spool``
+    or the temporary directory. A symbolic link stays one; the file that it points to is replaced.
     """
-    if name == STREAM:
-        with Workspace(spool) as workspace:
+    check_output(name, force)
+    target = Path(name)
+    streamed = name == STREAM or _is_stream(target)
+    if not streamed:
+        target = target.resolve()
+        spool = target.parent
+    with Workspace(spool) as workspace:
+        with _named_errors(workspace, name):
             path = workspace.path / "out"
             yield str(path)
-            with path.open("rb") as file, to_stdout():
-                shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
-                sys.stdout.buffer.flush()
-        return
-    check_output(name, force)
-    target = Path(name).absolute()
-    _remove_stale(target)
-    unnamed = _unnamed(target.parent)
-    if unnamed is None:
-        with _renamed(target, force) as path, _by_name(str(path), name):
-            yield str(path)
-        return
-    try:
-        try_lock(unnamed)
-        with _by_name(f"/proc/self/fd/{unnamed}", name):
-            yield f"/proc/self/fd/{unnamed}"
-            os.fsync(unnamed)
-        _link(unnamed, target, force)
-    finally:
-        os.close(unnamed)
+            if not streamed:
+                _publish(path, target, force)
+        if streamed:
+            _copy(path, name)
 
 
 @contextmanager
-def _by_name(path: str, name: str) -> Iterator[None]:
-    """Have errors about a file that is being written name it as the user did."""
+def _named_errors(workspace: Workspace, name: str) -> Iterator[None]:
+    """Make errors about a file that is being written name the output."""
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        inside = f"{workspace.base}{os.sep}{PREFIX}"
+        if error.filename is not None and not str(error.filename).startswith(inside):
             raise
-        raise OSError(
-            error.errno, f"{error.strerror}; nothing was written; free some space", name
-        ) from None
+        fix = "free some space" if error.errno in FULL else "choose another place"
+        text = f"{error.strerror or error}; nothing was written; {fix}"
+        raise OSError(error.errno or errno.EIO, text, name) from None
     except Exception as error:
+        path = str(workspace.path / "out")
         error.args = tuple(str(part).replace(path, name) for part in error.args)
         raise
+
+
+def _publish(path: Path, target: Path, force: bool) -> None:
+    """Give a finished file its name at once; without ``force`` only if the name is free."""
+    sync(path)
+    check_output(str(target), force)
+    try:
+        os.replace(path, target) if force else os.link(path, target)
+    except FileExistsError:
+        raise _exists(str(target)) from None
+    except OSError as error:
+        if force or error.errno not in NO_LINKS:
+            raise
+        os.rename(path, target)
+    with suppress(OSError):  # the file is in place, and some systems cannot sync directories
+        sync(target.parent)
+
+
+def _copy(path: Path, name: str) -> None:
+    with path.open("rb") as file:
+        if name == STREAM:
+            with to_stdout():
+                shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
+                sys.stdout.buffer.flush()
+            return
+        try:
+            with os.fdopen(os.open(name, os.O_WRONLY), "wb") as out:
+                shutil.copyfileobj(file, out, 1 << 20)
+        except OSError as error:
+            text = f"{error.strerror}; it did not take the whole output; check who reads it"
+            raise OSError(error.errno, text, name) from None
+
+
+def sync(path: Path) -> None:
+    """Have a file, or the names in a directory, reach the disk."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def write_text(name: str, text: str, force: bool = False) -> None:
@@ -105,62 +287,14 @@ def write_text(name: str, text: str, force: bool = False) -> None:
         Path(path).write_text(text, encoding="utf-8")
 
 
-def _unnamed(directory: Path) -> int | None:
-    """An open file without a name; None where the system knows no such thing."""
-    flag = getattr(os, "O_TMPFILE", None)
-    if flag is None or not Path("/proc/self/fd").is_dir():
-        return None
+def read_json(path: Path) -> Any:
+    """The value in a JSON file; whatever is wrong with the text, an error that names the file."""
     try:
-        return os.open(directory, os.O_RDWR | flag, 0o666)
-    except OSError as error:
-        if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
-            return None
-        raise
+        return json.loads(path.read_bytes().decode("utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        said = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"is damaged: not valid JSON ({said:.80})", where=str(path)) from None
 
 
-def _link(fd: int, target: Path, force: bool) -> None:
-    """Give an unnamed file its name, at once."""
-    source = f"/proc/self/fd/{fd}"
-    directory = os.open(target.parent, os.O_RDONLY)
-    try:
-        try:
-            os.link(source, target.name, dst_dir_fd=directory, follow_symlinks=True)
-        except FileExistsError:
-            if not force:
-                raise
-            spare = f".{target.name}.{os.getpid()}.tmp"
-            os.link(source, spare, dst_dir_fd=directory, follow_symlinks=True)
-            os.replace(spare, target.name, src_dir_fd=directory, dst_dir_fd=directory)
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
-@contextmanager
-def _renamed(target: Path, force: bool) -> Iterator[Path]:
-    number, spare = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-    path = Path(spare)
-    try:
-        try_lock(number)
-        yield path
-        check_output(str(target), force)
-        path.chmod(0o666 & ~_umask())
-        path.replace(target)
-    finally:
-        with suppress(FileNotFoundError):
-            path.unlink()
-        os.close(number)
-
-
-def _remove_stale(target: Path) -> None:
-    """Remove what a killed process left of the same output; a live one holds a lock on its own."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
-        with suppress(OSError), left.open("rb+") as file:
-            if try_lock(file.fileno()):
-                left.unlink()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")

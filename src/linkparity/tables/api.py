@@ -102,7 +102,7 @@ def project(
         target: the common mean: ``"model"``, ``"data"``, ``"free"`` or a number.
         tolerance: how far a mean may stay from it.
         explain: add a column ``tilt``.
-        save_tilts: file to write the tilts to.
+        save_tilts: file to write the tilts to; of existing files only a tilt file is replaced.
         apply: file of tilts to use instead of fitting.
         source: column of the first node, where it has another name.
         target_column: column of the second node.
@@ -120,18 +120,21 @@ def project(
     from linkparity.tables.project_table import check_names, correct, fair_rows
     from linkparity.tables.reading.columns import Reading, listed
     from linkparity.tables.reading.frames import eager, opened_frames, returned_frame
-    from linkparity.tables.tilt_file import saved_tilts, tilts_text
+    from linkparity.tables.tilt_file import check_tilts_output, saved_tilts, tilts_text
 
     reading = Reading(
         listed(sensitive), source, target_column, score, logit, label, node, unknown, duplicates,
         self_loops, directed, bipartite,
     )  # fmt: skip
+    if save_tilts is not None:
+        check_tilts_output(save_tilts, (apply,))
     scores = eager(scores, "scores")
     saved = None if apply is None else saved_tilts(apply, criterion, target, tolerance)
     with opened_frames(scores, nodes, reading, number=True, several=saved is None) as table:
         check_names(table, explain)
         tilted, stats = correct(table, criterion, target, tolerance, saved, str(apply))
         if save_tilts is not None:
+            check_tilts_output(save_tilts, (apply,))
             write_text(str(save_tilts), tilts_text(table, tilted), force=True)
         fair, names = fair_rows(table, stats, tilted, explain)
         return returned_frame(scores, table, fair, names)

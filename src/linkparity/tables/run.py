@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linkparity.criteria import trainable
-from linkparity.support.files import STREAM, check_output, whole_file
-from linkparity.support.workspace import Workspace
+from linkparity.support.files import STREAM, Workspace, check_output, whole_file
 from linkparity.tables.audit_table import Audit, audit_scores
 from linkparity.tables.engines.duckdb import DuckEngine, size_of
 from linkparity.tables.engines.errors import readable_errors

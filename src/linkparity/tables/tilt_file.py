@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from linkparity.criteria import trainable
+from linkparity.support.errors import InputError
+from linkparity.support.files import check_output, read_json
 from linkparity.tables.fit_table import Tilted, cell_groups, cell_name, check_criterion
 from linkparity.tables.measures.row_sums import TableSums, cells_of
 from linkparity.tables.measures.statistics import Statistics
@@ -78,7 +80,7 @@ def saved_tilts(
     if not path.exists():
         raise ValueError(f"{name}: no such file; make it with project --save-tilts")
     try:
-        found = _read(json.loads(path.read_text(encoding="utf-8")))
+        found = _read(read_json(path))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(
             f"{name}: is no file of tilts; make it with linkparity project --save-tilts"
@@ -93,6 +95,20 @@ def saved_tilts(
             "leave out --criterion, or fit anew without --apply"
         )
     return found
+
+
+def check_tilts_output(name: str | Path, inputs: Iterable[str | Path | None]) -> None:
+    """Refuse to replace a file that is not a tilt file, or one that is read."""
+    check_output(str(name), True, inputs)
+    path = Path(name)
+    if not path.is_file():
+        return
+    try:
+        _read(read_json(path))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(
+            "exists and is not a tilt file", "choose another name", where=str(name)
+        ) from None
 
 
 def _read(saved: dict[str, Any]) -> SavedTilts:

@@ -1,0 +1,206 @@
+"""Read a saved run; whatever is wrong with it is one sentence that names the file."""
+
+import hashlib
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load
+from torch import Tensor
+
+from linkparity.criteria import CRITERIA
+from linkparity.graph.graph import Graph
+from linkparity.models import MODELS, LinkModel
+from linkparity.prediction.arguments import check_arguments
+from linkparity.prediction.saving import FORMAT, MANIFEST, TENSORS, tensors_name
+from linkparity.prediction.tilt_table import Tilts
+from linkparity.support.errors import InputError
+from linkparity.support.files import read_json
+from linkparity.training.objective import Epoch
+
+if TYPE_CHECKING:
+    from linkparity.prediction.predictor import LinkPredictor
+
+
+def load_predictor(
+    kind: "type[LinkPredictor]", path: Path, model: type[LinkModel] | None
+) -> "LinkPredictor":
+    """Read and check a run, and build the predictor again."""
+    about, data = _read(path)
+    file = path / MANIFEST
+    with _damage(file):
+        own = about["params"]["own_model"]
+    if own is not None and model is None:
+        raise InputError(
+            f"was trained with a model of your own, {own}",
+            "pass its class as LinkPredictor.load(path, model=…)",
+            where=str(path),
+        )
+    with _damage(path / str(tensors_name(about))):
+        tensors = load(data)
+    with _damage(file):
+        return _build(kind, model, about, tensors)
+
+
+@contextmanager
+def _damage(file: Path) -> Iterator[None]:
+    """Whatever cannot be made of a damaged or changed run: one sentence that names the file."""
+    try:
+        yield
+    except (
+        LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError,
+        MemoryError, SafetensorError,
+    ) as error:  # fmt: skip
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise InputError(
+            f"is damaged or was changed ({said:.120})", "save the predictor again", where=str(file)
+        ) from None
+
+
+def _build(
+    kind: "type[LinkPredictor]",
+    model: type[LinkModel] | None,
+    about: dict[str, Any],
+    tensors: dict[str, Tensor],
+) -> "LinkPredictor":
+    predictor = kind(**_parameters(about, model, tensors))
+    graph = predictor.graph_ = _graph(about["graph"], tensors)
+    state = {name[6:]: value for name, value in tensors.items() if name.startswith("model.")}
+    check_arguments(predictor, graph)
+    _check_state(predictor, graph, state)
+    predictor.restore(state, _history(about), _tilts(graph, tensors), _number(about["fit_seconds"]))
+    for name, wanted in predictor.model_.state_dict().items():
+        if state[name].dtype != wanted.dtype:
+            raise ValueError(f"{name} is {state[name].dtype}, not {wanted.dtype}")
+    if (held_out := tensors.get("graph.held_out")) is not None:
+        predictor.held_out_ = Graph(graph.num_nodes, held_out, graph.group).links
+    return predictor
+
+
+def _parameters(
+    about: dict[str, Any], model: type[LinkModel] | None, tensors: dict[str, Tensor]
+) -> dict[str, Any]:
+    """Arguments of the constructor."""
+    params = dict(about["params"])
+    if params.pop("own_model") is not None:
+        params["model"] = model
+    else:
+        MODELS[params["model"]]
+    if params["criterion"] is not None:
+        CRITERIA[params["criterion"]]
+    if isinstance(params["target"], dict):  # labels as keys, which JSON turned into text
+        params["target"] = {int(label): mean for label, mean in params["target"].items()}
+    given = {name[8:]: tensors[name] for name in tensors if name.startswith("options.")}
+    params["options"] = {**params["options"], **given} or None
+    return params
+
+
+def _graph(about: dict[str, Any], tensors: dict[str, Tensor]) -> Graph:
+    names = about["names"]
+    if names is not None and not all(isinstance(name, str | int) for name in names):
+        raise TypeError("names of nodes are text or whole numbers")
+    if not all(isinstance(name, str) for name in about["group_names"]):
+        raise TypeError("names of groups are text")
+    if (tensors["graph.group"] >= len(about["group_names"])).any():
+        raise ValueError("a group has no name")
+    return Graph(
+        about["num_nodes"],
+        tensors["graph.links"],
+        tensors["graph.group"],
+        tuple(about["group_names"]),
+        tensors.get("graph.side"),
+        None if names is None else tuple(names),
+        about["attribute"],
+    )
+
+
+def _check_state(predictor: "LinkPredictor", graph: Graph, state: dict[str, Tensor]) -> None:
+    """Refuse numbers that no trained model has, before memory is allocated for one."""
+    for name, value in state.items():
+        if value.is_complex() or (isinstance(predictor.model, str) and not _is_finite(value)):
+            raise ValueError(f"{name} must hold finite real numbers")
+    largest = max([graph.num_nodes, *(value.numel() for value in state.values())])
+    hidden = (predictor.options or {}).get("hidden", 1)
+    for name, size in (("dimension", predictor.dimension or 1), ("hidden", hidden)):
+        if isinstance(predictor.model, str) and not 0 < size <= largest:
+            raise ValueError(f"{name} is {size}, which the tensors do not have")
+
+
+def _is_finite(value: Tensor) -> bool:
+    return bool(torch.isfinite(value).all())
+
+
+def _tilts(graph: Graph, tensors: dict[str, Tensor]) -> Tilts | None:
+    table = tensors.get("tilts")
+    if table is None:
+        return None
+    size = graph.num_groups + 1
+    if table.shape != (size, size) or table.dtype != torch.float64:
+        raise ValueError(f"tilts must be {size} × {size} numbers of float64")
+    if not _is_finite(table):
+        raise ValueError("tilts hold numbers that are not finite")
+    return Tilts(table)
+
+
+def _history(about: dict[str, Any]) -> list[Epoch]:
+    rows = []
+    for row in about["history"]:
+        epoch, *rest = [math.nan if value is None else _number(value) for value in row[:6]]
+        extra = {name: _number(value) for name, value in row[6].items()} if len(row) > 6 else None
+        rows.append(Epoch(epoch, *rest, extra=extra))
+    return rows
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"{value!r:.40} is not a finite number")
+    return value
+
+
+def _read(path: Path) -> tuple[dict[str, Any], bytes]:
+    """The manifest and the tensors that it names; again if another process replaced both."""
+    while True:
+        about = _read_manifest(path)
+        file = path / str(tensors_name(about))
+        try:
+            data = file.read_bytes()
+            break
+        except FileNotFoundError:
+            if about == _read_manifest(path):
+                raise InputError(
+                    f"holds no {file.name}", "give the directory of a saved run", where=str(path)
+                ) from None
+    if hashlib.sha256(data).hexdigest() != about.get("sha256"):
+        raise InputError(
+            f"is damaged, its sha256 is not the one in {MANIFEST}",
+            "copy both files again, or save the model again",
+            where=str(file),
+        )
+    return about, data
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    file = path / MANIFEST
+    if not file.is_file():
+        raise InputError(
+            f"holds no {MANIFEST}", "give the directory of a saved run", where=str(path)
+        )
+    about = read_json(file)
+    with _damage(file):
+        written = int(about["format"])
+        if written <= FORMAT and not {"sha256", "params", "graph"} <= set(about):
+            raise ValueError("a part is missing")
+        if written <= FORMAT and not TENSORS.fullmatch(str(tensors_name(about))):
+            raise ValueError(f"tensors are in {about['tensors']!r}")
+    if written > FORMAT:
+        raise InputError(
+            f"was written by linkparity {about.get('linkparity', '?')} in format {written}, and "
+            f"this version reads up to {FORMAT}",
+            "upgrade linkparity",
+            where=str(path),
+        )
+    return about  # type: ignore[no-any-return]
