@@ -4,6 +4,9 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Processes that run the tests; torch takes one thread in each.
+JOBS ?= 2
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 SOURCES := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
@@ -16,10 +19,10 @@ demo: $(VENV)/.core ## Install what is needed and run the main job on an embedde
 	@$(BIN)/linkparity demo
 
 test: $(VENV)/.dev ## Install everything and run the tests, without the standing ones
-	$(BIN)/python -m pytest -m "not standing" $(ARGS)
+	$(PYTEST) -m "not standing" $(ARGS)
 
 standing: $(VENV)/.dev ## Run the long-running standing tests alone
-	$(BIN)/python -m pytest -m standing $(ARGS) || test $$? -eq 5  # 5: none selected
+	$(PYTEST) -m standing $(ARGS) || test $$? -eq 5  # 5: none selected
 
 test-all: test standing ## Run all tests
 
