@@ -512,3 +512,23 @@ def test_top_of_a_run_leaves_out_the_links_that_were_held_out(tmp_path):
     plain = quick().fit(split_links(graph, seed=0).train).top(10)
     index = torch.from_numpy(np.stack([plain.node, plain.partner], axis=1))
     assert graph.is_link(index).any()
+
+
+def test_strength_reaches_methods_that_have_one_and_no_others():
+    class Firm(Own):
+        strength = 2.0
+
+        def __init__(self, graph, dimension=3, *, generator, strength=2.0):
+            super().__init__(graph, dimension, generator=generator)
+            self.strength = strength
+
+    graph = planted()
+    assert LinkPredictor(Firm, epochs=1).fit(graph).model_.strength == 2.0
+    assert LinkPredictor(Firm, epochs=1, strength=0).fit(graph).model_.strength == 0
+    for wrong in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="strength must be finite and at least 0, got"):
+            LinkPredictor(Firm, strength=wrong).fit(graph)
+    with pytest.raises(ValueError, match="strength does not apply to the model 'cne'"):
+        LinkPredictor("cne", strength=1).fit(graph)
+    with pytest.raises(ValueError, match="strength does not apply to the model 'Own'"):
+        LinkPredictor(Own, strength=1).fit(graph)

@@ -74,8 +74,7 @@ def train(
     graph = files.graph()
     predictor = LinkPredictor(
         model, None if criterion == "none" else criterion, gamma, seed, read_number(target),
-        tolerance, dimension, epochs, lr, postprocess=postprocess,
-        **({} if strength is None else {"strength": strength}),  # type: ignore[arg-type]
+        tolerance, dimension, epochs, lr, postprocess=postprocess, strength=strength,
     )  # fmt: skip
     planned = MODELS[model].epochs if epochs is None else epochs
     title = f"{files.name or files.links}, {model}, {criterion}"

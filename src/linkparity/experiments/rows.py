@@ -77,7 +77,7 @@ class Row:
             seed=predictor.seed,
             values=scores.values,
             fit_seconds=predictor.fit_seconds_,
-            strength=getattr(predictor, "strength", None),
+            strength=predictor.model_.strength,
             epochs=len(predictor.history_),
             pairs=scores.pairs,
             links=scores.links,

@@ -24,7 +24,8 @@ class LinkModel(nn.Module):
         dimension: of the embedding, unless told otherwise.
         lr: step size of Adam, unless told otherwise.
         epochs: how many steps over all pairs, unless told otherwise.
-        strength: default of a method's own strength; None for a model that has none.
+        strength: default of a method's own strength; None for a model that has none. One that has
+            it takes ``strength=…`` and keeps it as an attribute; 0 is the plain form.
     """
 
     dimension: int = 16

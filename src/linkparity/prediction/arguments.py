@@ -1,11 +1,13 @@
 """What a predictor is asked for, checked with a sentence."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
-from linkparity.support.validation import check_seed, whole_number
+from linkparity.support.errors import InputError
+from linkparity.support.validation import check_seed, real_number, whole_number
 from linkparity.training.objective import Objective, trained_criterion
 from linkparity.training.settings import Settings, check_pairs
 
@@ -34,6 +36,7 @@ def check_arguments(asked: "LinkPredictor", graph: Graph) -> None:
         )
     if not isinstance(asked.options, Mapping | None):
         raise ValueError(f"LinkPredictor: options must be a dict, got {asked.options!r:.60}")
+    _check_strength(asked)
     check_pairs(graph)
     Settings(asked.epochs, asked.lr, asked.negatives, asked.pairs, patience=asked.patience)
     Objective.of(asked.criterion, asked.gamma, asked.target, asked.tolerance)
@@ -50,3 +53,23 @@ def check_arguments(asked: "LinkPredictor", graph: Graph) -> None:
             f"LinkPredictor: postprocess='i-projection' needs criterion 'dp' or 'weak-dp', got "
             f"{name!r}: other criteria tilt by the true label, which a prediction does not know"
         )
+
+
+def _check_strength(asked: "LinkPredictor") -> None:
+    """Refuse a strength that the model does not have, and one that no model can have."""
+    if asked.strength is None:
+        return
+    made = MODELS[asked.model] if isinstance(asked.model, str) else asked.model
+    if made.strength is None:
+        name = asked.model if isinstance(asked.model, str) else made.__name__
+        have = [each for each, model in MODELS.items() if model.strength is not None]
+        raise InputError(
+            f"does not apply to the model {name!r}",
+            f"leave it out, or choose one of {', '.join(have)}" if have else "leave it out",
+            argument="strength",
+            caller="LinkPredictor",
+        )
+    strength = real_number(asked.strength, "strength", "LinkPredictor")
+    if not 0 <= strength < math.inf:
+        problem = f"must be finite and at least 0, got {asked.strength!r}"
+        raise InputError(problem, argument="strength", caller="LinkPredictor")

@@ -51,6 +51,7 @@ class LinkPredictor(Parameters):
         postprocess: ``"i-projection"`` tilts the trained model to parity; for dp and weak-dp,
             with ``gamma=0`` in place of the regularizer, else on top of it.
         options: further arguments of the model, such as ``{"hidden": 32}``.
+        strength: of a method that has one of its own; 0 is its plain form, None its default.
 
     Attributes:
         model_: the trained :class:`LinkModel`.
@@ -84,6 +85,7 @@ class LinkPredictor(Parameters):
         patience: int | None = None,
         postprocess: str | None = None,
         options: Mapping[str, Any] | None = None,
+        strength: float | None = None,
     ) -> None:
         self.model = model
         self.criterion = criterion
@@ -99,6 +101,7 @@ class LinkPredictor(Parameters):
         self.patience = patience
         self.postprocess = postprocess
         self.options = options
+        self.strength = strength
 
     def fit(
         self, graph: Graph, y: object = None, on_epoch: Callable[[Epoch], object] | None = None
@@ -169,6 +172,8 @@ class LinkPredictor(Parameters):
     def _build(self, graph: Graph, generator: torch.Generator) -> LinkModel:
         made = MODELS[self.model] if isinstance(self.model, str) else self.model
         options = dict(self.options or {})
+        if self.strength is not None:
+            options["strength"] = self.strength
         dimension = made.dimension if self.dimension is None else self.dimension
         return made(graph, dimension, generator=generator, **options)
 

@@ -91,30 +91,32 @@ def gradient_steps(
     model: "LinkModel", graph: Graph, objective: Objective, settings: Settings
 ) -> Iterator[Epoch]:
     """Minimise the objective by Adam, on all pairs in blocks or on sampled ones."""
+    return adam_steps(model, training_pairs(model, graph, objective, settings), objective, settings)
+
+
+def training_pairs(
+    model: "LinkModel", graph: Graph, objective: Objective, settings: Settings
+) -> PairSet:
+    """The pairs of a graph that ``settings`` ask for, in the cells of the objective."""
     processes = Processes.here()
-    found: PairSet
     if choose(model, graph, settings) == "blocks":
         parity = PairWeights(1.0, 1.0) if settings.pairs == "all" else None
         weights = pair_weights(graph, settings.negatives)
-        found = AllPairs(graph, weights, objective.criterion, processes, parity)
-    else:
-        found = SampledPairs(
-            graph, settings.negatives, objective.criterion, settings.generator, processes
-        )
-    return _epochs(model, found, objective, settings, processes)
+        return AllPairs(graph, weights, objective.criterion, processes, parity)
+    return SampledPairs(
+        graph, settings.negatives, objective.criterion, settings.generator, processes
+    )
 
 
-def _epochs(
-    model: "LinkModel",
-    pairs: PairSet,
-    objective: Objective,
-    settings: Settings,
-    processes: Processes,
+def adam_steps(
+    model: "LinkModel", pairs: PairSet, objective: Objective, settings: Settings
 ) -> Iterator[Epoch]:
+    """Minimise the objective on ``pairs`` by Adam, one step per batch of them."""
     begin = time.perf_counter()
     epochs = model.epochs if settings.epochs is None else settings.epochs
     lr = model.lr if settings.lr is None else settings.lr
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    processes = Processes.here()
     best, since = math.inf, 0
     try:
         for epoch in range(1, epochs + 1):

@@ -96,8 +96,8 @@ class ScoredBatch(PairSums, Protocol):
         """Weighted mean of the cross-entropy."""
         ...
 
-    def backward(self, gamma: float, tilt: np.ndarray | None) -> None:
-        """Add the gradient of the loss to the model's parameters."""
+    def backward(self, gamma: float, tilt: np.ndarray | None, fit: float = 1.0) -> None:
+        """Add the gradient of ``fit`` · fit + γ · divergence to the model's parameters."""
         ...
 
 

@@ -190,11 +190,11 @@ class SampledBatch:
         assert self.source is not None
         return self.team.add(self.source.divergence(tilt))
 
-    def backward(self, gamma: float, tilt: np.ndarray | None) -> None:
-        """Add the gradient of the loss to the model's parameters."""
+    def backward(self, gamma: float, tilt: np.ndarray | None, fit: float = 1.0) -> None:
+        """Add the gradient of ``fit`` · fit + γ · divergence to the model's parameters."""
         gradient = torch.sigmoid(self.x)
         gradient[self.label] -= 1
-        gradient /= self.total
+        gradient *= fit / self.total
         if tilt is not None and gamma != 0:
             assert self.source is not None
             assert self.cells is not None

@@ -151,9 +151,9 @@ class AllPairsBatch(RememberedSums):
         self._collect(total, (linked * self.links(linked).yes - soft)[None], 1)
         return self.pairs.team.add(total[0])
 
-    def backward(self, gamma: float, tilt: np.ndarray | None) -> None:
-        """Add the gradient of the loss to the model's parameters."""
-        link, other = (weight / self.pairs.total for weight in self.pairs.weights)
+    def backward(self, gamma: float, tilt: np.ndarray | None, fit: float = 1.0) -> None:
+        """Add the gradient of ``fit`` · fit + γ · divergence to the model's parameters."""
+        link, other = (fit * weight / self.pairs.total for weight in self.pairs.weights)
         gradient = (torch.sigmoid(self.links.x) - 1) * link
         pulled, heavy = np.zeros(len(self.pairs.area), dtype=bool), 0.0
         if tilt is not None and gamma != 0:
