@@ -113,7 +113,7 @@ def test_groups_that_are_lists(here, capfd):
     nodes = ("--nodes", "n.parquet", "--sensitive", "kind")
     write(scores[scores.label == 1], Path("l.csv"))
     assert "holds lists or records" in refused(capfd, "audit", "s.csv", *nodes)
-    assert "row 1, column 'kind' holds a list" in refused(
+    assert "row 1, column 'kind': holds a list" in refused(
         capfd, "train", "--links", "l.csv", *nodes
     )
 
@@ -412,7 +412,7 @@ def test_a_table_without_a_header_is_refused(here, capfd):
     )
     Path("half.csv").write_text("source,target\n007,7\n9999,\n")
     args = ("predict", "run", "--pairs", "half.csv", "--unknown", "drop", "--out", "o.csv")
-    assert "row 2, column 'target' holds nothing, not an id" in refused(capfd, *args)
+    assert "row 2, column 'target': the id is missing" in refused(capfd, *args)
 
 
 def test_the_column_of_ids_is_named_where_it_was_guessed(here, capfd):
@@ -471,4 +471,4 @@ def test_a_cut_table_says_so(here, capfd):
     assert exit_code("audit", "s.csv", *COMMON) == 0
     out = capfd.readouterr().out
     assert "10 more groups stand in --json." in out
-    assert "more cells stand in --json" in out
+    assert "more rows are in the attribute cells and in the JSON output" in out

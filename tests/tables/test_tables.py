@@ -469,10 +469,10 @@ def test_options_that_contradict_each_other_are_refused(tmp_path, capfd):
     out, tilts = str(tmp_path / "o.csv"), str(tmp_path / "t.json")
     base = ["project", str(scores), "--sensitive", "g"]
     for args, said in (
-        ([*base, "--out", "-", "--json"], "both want stdout"),
-        ([*base, "--out", "x.csv", "--save-tilts", "-", "--json"], "both want stdout"),
-        ([*base, "--out", "x.csv", "--save-tilts", "./x.csv"], "give each a file of its own"),
-        ([*base, "--out", out, "--save-tilts", out], "a file of its own"),
+        ([*base, "--out", "-", "--json"], "both write to stdout"),
+        ([*base, "--out", "x.csv", "--save-tilts", "-", "--json"], "both write to stdout"),
+        ([*base, "--out", "x.csv", "--save-tilts", "./x.csv"], "choose two different files"),
+        ([*base, "--out", out, "--save-tilts", out], "choose two different files"),
     ):
         with pytest.raises(SystemExit) as stop:
             cli.main(args)

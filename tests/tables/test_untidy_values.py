@@ -53,7 +53,7 @@ def test_training_warns_of_a_group_of_one(here, capfd):
     assert f"Warning: {nodes}: group 'violet' has a single node" in err
 
 
-@pytest.mark.parametrize("option", ["--nodes=n.csv", "--bipartite", "--unknown=bogus", "--node=a"])
+@pytest.mark.parametrize("option", ["--nodes=n.csv", "--bipartite", "--unknown=drop", "--node=a"])
 def test_options_for_files_need_files(here, capfd, option):
     err = said(capfd, "train", "polbooks", option, code=2).err
     assert err == f"Error: {option.split('=')[0]} goes with --links; leave it out\n"

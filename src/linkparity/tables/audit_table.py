@@ -10,6 +10,7 @@ from linkparity.metrics.results import INDEPENDENCE, CellScore, Measured, about
 from linkparity.metrics.scored_pairs import NAN, Estimate
 from linkparity.metrics.views import VIEWS
 from linkparity.projection.solver import Infeasible, NotConverged
+from linkparity.support.errors import InputError
 from linkparity.support.numbers import or_none
 from linkparity.support.wording import counted
 from linkparity.tables.fit_table import fit_table
@@ -96,11 +97,11 @@ def audit_scores(
 ) -> Audit:
     """Measure a classified table; ``criterion`` is the one that ``kl`` is measured for."""
     if confidence is not None and not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie strictly between 0 and 1, got {confidence:g}")
+        problem = f"must lie strictly between 0 and 1, got {confidence:g}"
+        raise InputError(problem, argument="confidence")
     if not 1 <= top <= MOST_PLACES:
-        raise ValueError(
-            f"top must be at least 1 place per list and at most {MOST_PLACES:,}, got {top}"
-        )
+        problem = f"must be at least 1 place per list and at most {MOST_PLACES:,}, got {top}"
+        raise InputError(problem, argument="top")
     stats = measure(table)
     views = {view: gap_measures(table, stats, view, confidence, seed) for view in VIEWS}
     ranks = rank_measures(table, stats, confidence=confidence)

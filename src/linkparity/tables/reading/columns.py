@@ -8,6 +8,7 @@ from typing import Literal
 
 from linkparity.graph.groups import GraphWarning
 from linkparity.graph.untidy import Unknown
+from linkparity.support.errors import InputError
 from linkparity.support.registry import nearest
 from linkparity.tables.engines.base import Input
 
@@ -268,10 +269,10 @@ def listed(sensitive: str | Sequence[str]) -> tuple[str, ...]:
     names = sensitive.split(",") if isinstance(sensitive, str) else sensitive
     found = tuple(name.strip() for name in names)
     if not found or not all(found):
-        raise ValueError(
-            "sensitive must name the column that makes the groups, such as --sensitive gender"
-        )
+        problem = "must name the column that makes the groups"
+        raise InputError(problem, "such as {sensitive=gender}", argument="sensitive")
     if len(set(found)) < len(found):
         twice = next(name for name in found if found.count(name) > 1)
-        raise ValueError(f"sensitive must name a column once, got {twice!r} twice")
+        problem = f"must name a column once, got {twice!r} twice"
+        raise InputError(problem, argument="sensitive")
     return found
