@@ -226,7 +226,7 @@ def test_ids_with_commas_come_from_a_file(run, capfd):
 def test_predict_never_overwrites_its_list_of_nodes(run, capfd):
     Path("ids.csv").write_text("n00\nn01\n")
     args = ("--top", "2", "--for", "ids.csv", "--out", "ids.csv", "--force")
-    assert "ids.csv: is read, so it cannot be written" in refused(capfd, "predict", run, *args)
+    assert "ids.csv: is also read as an input" in refused(capfd, "predict", run, *args)
 
 
 OPTIONS = {

@@ -54,7 +54,7 @@ def abandoned(base, content="half"):
     """The private directory of a process that was killed."""
     dead = Workspace(base)
     (dead.path / "out").write_text(content)
-    dead._owner.close()
+    os.close(dead._owner)
     return dead.path
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from linkparity.support.errors import InputError, PlainError
 
@@ -35,8 +35,8 @@ class Workspace:
     """A private directory for temporary files, made on first use and removed at the end.
 
     What killed processes left in ``base`` is removed first: directories of this user whose owner
-    file is signed with the directory's own inode number and locked by nobody. Only an empty
-    directory can remain, when a process is killed right before it signs or after it cleaned up.
+    file is signed with the directory's own inode number and locked by nobody. A directory without
+    a byte in it can remain, when a process is killed right before it signs or after it cleaned up.
 
     Args:
         base: where to make it; the system's temporary directory by default.
@@ -47,7 +47,7 @@ class Workspace:
         if not self.base.is_dir():
             raise InputError("is not a directory", "create it first", where=str(base))
         self._made: Path | None = None
-        self._owner: IO[str] | None = None
+        self._owner: int | None = None
         _remove_stale(self.base)
 
     @property
@@ -55,10 +55,9 @@ class Workspace:
         """The directory."""
         if self._made is None:
             self._made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.base))
-            self._owner = (self._made / OWNER).open("x")
-            lock(self._owner.fileno())  # signed under the lock: signed and unlocked is abandoned
-            self._owner.write(_signature(self._made))
-            self._owner.flush()
+            self._owner = os.open(self._made / OWNER, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            lock(self._owner)  # signed under the lock: signed and unlocked is abandoned
+            os.write(self._owner, _signature(self._made).encode())
         return self._made
 
     def __enter__(self) -> Self:
@@ -74,7 +73,7 @@ class Workspace:
             _remove(self._made)
         if self._owner is not None:
             with suppress(OSError):
-                self._owner.close()
+                os.close(self._owner)
 
 
 def _signature(place: Path) -> str:
