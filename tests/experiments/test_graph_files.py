@@ -350,3 +350,19 @@ def test_format_is_that_of_stdout(here, monkeypatch, capfdbinary, given, wanted)
     head, *back = read_rows(here / f"f.{wanted}")
     assert head == ("source", "target", "score", "fair_score")
     assert [row[:2] for row in back] == [row[:2] for row in rows]
+
+
+def test_all_faults_of_the_files_are_named_at_once(run, capfd):
+    rows = [list(row) for row in read_rows(Path("n.csv"))]
+    rows[2][1] = rows[4][1] = ""
+    write_rows(Path("n.csv"), rows)
+    links = Path("l.csv").read_text()
+    first = links.splitlines()[1]
+    Path("l.csv").write_text(f"{links}{first}\nn00,n00\nn00,nobody\nn01,nobody\n")
+    found = refused(capfd, "train", "--links", "l.csv", "--nodes", "n.csv", "--sensitive", "kind")
+    assert "node 'n00' is paired with itself" in found
+    assert "repeats row 1" in found
+    assert "has no kind (2 of" in found
+    assert "node 'nobody' is not in n.csv (2 such rows)" in found
+    assert found.count("also l.csv: row") == 2
+    assert found.count("also n.csv: row") == 1

@@ -1,13 +1,14 @@
-"""A graph from the user's files; every error names the file, the row, the column and a fix."""
+"""A graph from the user's files; all faults at once, each with file, row, column and a fix."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from linkparity.graph.graph import Graph
 from linkparity.graph.groups import missing, warn_of_one, whole_numbers
-from linkparity.graph.readers import RawGraph, read_lists
+from linkparity.graph.readers import RawGraph, assemble, encode
 from linkparity.graph.untidy import UntidyPolicy, duplicate_error, self_loop_error, unknown_error
 from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM, Workspace
@@ -18,8 +19,6 @@ from linkparity.tables.engines.duckdb import DuckDatabase
 from linkparity.tables.engines.errors import readable_errors
 from linkparity.tables.reading.columns import check_header, not_in, pick_ends, pick_node_column
 from linkparity.tables.reading.files import open_source
-
-Links = dict[tuple[Any, Any], int]
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,7 @@ class GraphFiles:
         node: column of ids in ``nodes``, if it has another name.
         bipartite: whether sources and targets are two kinds of nodes.
         policy: what happens to unknown nodes, duplicates and self-loops.
+        missing: values of the attributes that mean unknown, such as a code 0.
     """
 
     links: str
@@ -45,33 +45,91 @@ class GraphFiles:
     node: str | None = None
     bipartite: bool = False
     policy: UntidyPolicy = field(default_factory=UntidyPolicy)
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _Links:
+    """The table of links: ``(E,)`` numbers of the two ids, and the row of each, from 1."""
+
+    name: str
+    ends: tuple[str, str]
+    first: np.ndarray
+    second: np.ndarray
+    row: np.ndarray
+
+    def where(self, at: int, end: int) -> str:
+        """The place of one end of a link."""
+        return place(self.name, int(self.row[at]), self.ends[end])
+
+    def kept(self, rows: np.ndarray) -> "_Links":
+        """Some of the links."""
+        return replace(self, first=self.first[rows], second=self.second[rows], row=self.row[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class _Nodes:
+    """The table of nodes: ``(N,)`` the number of each id, and its values by attribute."""
+
+    table: Input
+    column: str
+    node: np.ndarray
+    values: tuple[list[Any], ...]
+
+
+class _Faults:
+    """Faults of the files, one of each kind with the number of rows; raised together."""
+
+    def __init__(self) -> None:
+        self.found: list[InputError] = []
+
+    def add(self, fault: InputError) -> None:
+        """Remember a fault."""
+        self.found.append(fault)
+
+    def raise_any(self) -> None:
+        """Raise the faults as one error in one line."""
+        if not self.found:
+            return
+        first, *others = (fault.message for fault in self.found)
+        fixes = [first.fix]
+        fixes += [f"also {each.where}: {each.problem}; {each.fix}" for each in others]
+        raise InputError(first.problem, "; ".join(filter(None, fixes)), where=first.where)
 
 
 def read_graph(files: GraphFiles) -> Graph:
     """Read the files, validate them and build the graph."""
     if files.links == files.nodes == STREAM:
         raise InputError("only one of --links and --nodes can be read from stdin", "give a file")
+    faults = _Faults()
     with Workspace() as workspace, readable_errors():
         duck = DuckDatabase(workspace)
         try:
-            links = duck.read(open_source(files.links, workspace), "links")
-            nodes = duck.read(open_source(files.nodes, workspace), "nodes")
-            ends = pick_ends(links, files.source, files.target)
-            rows = _read_links(duck, links, ends, files)
-            values = _read_values(duck, nodes, files)
+            links_table = duck.read(open_source(files.links, workspace), "links")
+            nodes_table = duck.read(open_source(files.nodes, workspace), "nodes")
+            ids, links, nodes = _read_tables(duck, links_table, nodes_table, files, faults)
         finally:
             duck.close()
-    if len({type(each) for each in (*next(iter(rows)), next(iter(values)))}) > 1:
-        rows = {(str(a), str(b)): row for (a, b), row in rows.items()}
-        values = {str(each): value for each, value in values.items()}
-    check_header(links.name, ends, values)
+    check_header(links.name, links.ends, {ids[i] for i in nodes.node.tolist()})
+    links = _tidy_links(links, ids, files, faults)
+    nodes = _one_row_per_node(nodes, ids, faults)
+    _check_values(nodes, ids, files, faults)
     if files.policy.unknown == "error":
-        _check_known(links.name, nodes, ends, rows, list(values), files)
-    first, second = ([pair[i] for pair in rows] for i in (0, 1))
+        _check_known(links, nodes, ids, files, faults)
+    faults.raise_any()
+    if not len(links.row):
+        raise InputError("no link is left", "there is nothing to train on", where=links.name)
+    return _graph(links, nodes, ids, files)
+
+
+def _graph(links: _Links, nodes: _Nodes, ids: list[Any], files: GraphFiles) -> Graph:
+    """The graph of checked tables."""
+    columns = [whole_numbers(column) for column in nodes.values]
+    values = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
     attribute = " & ".join(files.sensitive)
-    raw = read_lists(first, second, list(values), values, attribute, files.bipartite)
+    raw = assemble(ids, links.first, links.second, nodes.node, values, attribute, files.bipartite)
     if files.policy.unknown == "error":
-        _check_sides(files, raw, list(values))
+        _check_sides(files, raw, [ids[i] for i in nodes.node.tolist()])
     graph = Graph.from_raw(replace(raw, minus_one_is_none=False), files.policy.unknown)
     sizes = [int((graph.group == g).sum()) for g in range(len(graph.group_names))]
     if sum(size > 0 for size in sizes) < 2:
@@ -84,66 +142,153 @@ def read_graph(files: GraphFiles) -> Graph:
     return graph
 
 
-def _read_links(
-    duck: DuckDatabase, table: Input, ends: tuple[str, str], files: GraphFiles
-) -> Links:
-    """Each link once, by its two ids, with the number of its first row."""
-    found = duck.rows(table, ends)
-    first, second = (_ids(table.name, end, [row[i] for row in found]) for i, end in enumerate(ends))
-    links: Links = {}
-    for row, (a, b) in enumerate(zip(first, second, strict=True), 1):
-        if a == b and not files.bipartite:
-            if files.policy.self_loops == "error":
-                raise self_loop_error(place(table.name, row, ends[1]), b, bipartite=True)
-            continue
-        key = (a, b) if files.bipartite or (b, a) not in links else (b, a)
-        if key in links and files.policy.duplicates == "error":
-            raise duplicate_error(place(table.name, row, ends[0]), (a, b), links[key])
-        links.setdefault(key, row)
-    if not links:
-        has = "no link is left" if found else "has column names but no links"
-        raise InputError(has, "there is nothing to train on", where=table.name)
-    return links
+def _read_tables(
+    duck: DuckDatabase, links: Input, nodes: Input, files: GraphFiles, faults: _Faults
+) -> tuple[list[Any], _Links, _Nodes]:
+    """Every id once, and both tables with the numbers of ids in place of ids."""
+    ends = pick_ends(links, files.source, files.target)
+    column = pick_node_column(nodes, files.sensitive, files.node)
+    given = [duck.column(links, end) for end in ends]
+    for table, size, noun, fix in (
+        (links, len(given[0]), "links", "there is nothing to train on"),
+        (nodes, len(described := duck.column(nodes, column)), "nodes", "list every node"),
+    ):
+        if not size:
+            raise InputError(f"has column names but no {noun}", fix, where=table.name)
+    owners = ((nodes, column), *((links, end) for end in ends))
+    found = [
+        _distinct_ids(values, table.name, name, faults)
+        for values, (table, name) in zip((described, *given), owners, strict=True)
+    ]
+    faults.raise_any()
+    if len({type(each) for distinct, _ in found for each in distinct}) > 1:
+        found = [([str(each) for each in distinct], codes) for distinct, codes in found]
+    ids, numbers = encode(*(distinct for distinct, _ in found))
+    node, first, second = (number[codes] for number, (_, codes) in zip(numbers, found, strict=True))
+    values = tuple(
+        _group_values(duck.column(nodes, name), place(nodes.name, column=name), files.missing)
+        for name in files.sensitive
+    )
+    rows = np.arange(1, len(first) + 1)
+    return ids, _Links(links.name, ends, first, second, rows), _Nodes(nodes, column, node, values)
 
 
-def _read_values(duck: DuckDatabase, table: Input, files: GraphFiles) -> dict[Any, Any]:
-    """The value of the attribute by id; a tuple where several are crossed."""
-    name = pick_node_column(table, files.sensitive, files.node)
-    found = duck.rows(table, [name, *files.sensitive])
-    if not found:
-        raise InputError("has column names but no nodes", "list every node", where=table.name)
-    ids = _ids(table.name, name, [row[0] for row in found])
-    known: dict[Any, tuple[Any, ...]] = {}
-    for row, (node, given) in enumerate(zip(ids, found, strict=True), 1):
-        values = tuple(None if missing(value) else value for value in given[1:])
-        _check_values(table.name, row, node, values, files)
-        if known.setdefault(node, values) != values:
-            both = " and ".join(repr(" & ".join(map(str, v))) for v in (known[node], values))
-            raise InputError(
-                f"node {node!r} is listed twice with two groups, {both}",
-                "keep one of them",
-                where=place(table.name, row, name),
+def _distinct_ids(
+    column: Any, table: str, name: str, faults: _Faults
+) -> tuple[list[Any], np.ndarray]:
+    """The distinct ids of an Arrow column, and the number of each row's; none may be missing.
+
+    Whole numbers stay numbers, everything else is text.
+    """
+    distinct, codes = _encoded(column)
+    lost = np.array(
+        [each == "" or (not isinstance(each, str) and missing(each)) for each in distinct]
+    )
+    if lost.any() and (rows := np.flatnonzero(lost[codes])).size:
+        count = f" ({len(rows):,} such rows)" if len(rows) > 1 else ""
+        faults.add(
+            InputError(
+                f"the id is missing{count}", "fill it in or leave the row out",
+                where=place(table, int(rows[0]) + 1, name),
             )
-    columns = [whole_numbers(list(column)) for column in zip(*known.values(), strict=True)]
-    crossed = zip(*columns, strict=True)
-    return dict(zip(known, columns[0] if len(columns) == 1 else crossed, strict=True))
+        )  # fmt: skip
+    ids = [each if isinstance(each, int | str) else _id_text(each) for each in distinct]
+    return ids, codes
 
 
-def _check_values(
-    table: str, row: int, node: object, values: tuple[Any, ...], files: GraphFiles
-) -> None:
-    """Values must be single ones, and known unless the policy or a bare side allows otherwise."""
-    needed = files.policy.unknown == "error" and not files.bipartite
-    for name, value in zip(files.sensitive, values, strict=True):
-        where = place(table, row, name)
+def _encoded(column: Any) -> tuple[list[Any], np.ndarray]:
+    """The distinct values of an Arrow column, and ``(N,)`` the number of each row's value."""
+    import pyarrow as pa
+
+    try:
+        found = column.combine_chunks().dictionary_encode("encode")
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # lists and records
+        return column.to_pylist(), np.arange(len(column))
+    return found.dictionary.to_pylist(), found.indices.to_numpy(zero_copy_only=False).astype(
+        np.int64
+    )
+
+
+def _group_values(column: Any, where: str, codes_of_missing: tuple[str, ...]) -> list[Any]:
+    """The value of the attribute in each row; None where it is missing."""
+    distinct, codes = _encoded(column)
+    for at, value in enumerate(distinct):
         if isinstance(value, list | dict):
+            row = int(np.flatnonzero(codes == at)[0]) + 1
+            table, _, name = where.partition(": ")
             raise InputError(
                 "holds a list or a record, which cannot be a group",
                 "name a column of single values",
-                where=where,
+                where=f"{table}: row {row:,}, {name}",
             )
-        if needed and value is None:
-            raise unknown_error(where, node, f"has no {name}")
+    known = [
+        None if missing(value) or str(value) in codes_of_missing else value for value in distinct
+    ]
+    return [known[code] for code in codes.tolist()]
+
+
+def _tidy_links(links: _Links, ids: list[Any], files: GraphFiles, faults: _Faults) -> _Links:
+    """Each link once; self-loops and repeated links are faults unless the policy drops them."""
+    if not files.bipartite:
+        loops = np.flatnonzero(links.first == links.second)
+        if len(loops) and files.policy.self_loops == "error":
+            where, node = links.where(loops[0], 1), ids[links.second[loops[0]]]
+            faults.add(self_loop_error(where, node, _many(loops), bipartite=True))
+        links = links.kept(links.first != links.second)
+    low, high = links.first, links.second
+    if not files.bipartite:
+        low, high = np.minimum(low, high), np.maximum(low, high)
+    _, first_at, code = np.unique(low * len(ids) + high, return_index=True, return_inverse=True)
+    once = np.zeros(len(low), dtype=bool)
+    once[first_at] = True
+    repeated = np.flatnonzero(~once)
+    if len(repeated) and files.policy.duplicates == "error":
+        at = repeated[0]
+        pair = (ids[links.first[at]], ids[links.second[at]])
+        earlier = int(links.row[first_at[code[at]]])
+        faults.add(duplicate_error(links.where(at, 0), pair, earlier, _many(repeated)))
+    return links.kept(once)
+
+
+def _many(rows: np.ndarray) -> int:
+    """The number of rows, where there are several."""
+    return len(rows) if len(rows) > 1 else 0
+
+
+def _one_row_per_node(nodes: _Nodes, ids: list[Any], faults: _Faults) -> _Nodes:
+    """Each node once; one that is listed with two different values is a fault."""
+    _, first_at, code = np.unique(nodes.node, return_index=True, return_inverse=True)
+    if len(first_at) == len(nodes.node):
+        return nodes
+    earlier = first_at[code]
+    rows = np.flatnonzero(earlier != np.arange(len(earlier)))
+    for row in rows.tolist():
+        both = [tuple(column[at] for column in nodes.values) for at in (earlier[row], row)]
+        if both[0] != both[1]:
+            named = " and ".join(repr(" & ".join(map(str, each))) for each in both)
+            faults.add(
+                InputError(
+                    f"node {ids[nodes.node[row]]!r} is listed twice with two groups, {named}",
+                    "keep one of them",
+                    where=place(nodes.table.name, row + 1, nodes.column),
+                )
+            )
+            break
+    kept = np.sort(first_at)
+    values = tuple([column[at] for at in kept.tolist()] for column in nodes.values)
+    return replace(nodes, node=nodes.node[kept], values=values)
+
+
+def _check_values(nodes: _Nodes, ids: list[Any], files: GraphFiles, faults: _Faults) -> None:
+    """Values must be known, unless the policy or a side without groups allows otherwise."""
+    if files.policy.unknown != "error" or files.bipartite:
+        return
+    for name, values in zip(files.sensitive, nodes.values, strict=True):
+        lost = [row for row, value in enumerate(values) if value is None]
+        if lost:
+            where = place(nodes.table.name, lost[0] + 1, name)
+            count = f" ({len(lost):,} of {len(values):,} nodes)" if len(lost) > 1 else ""
+            faults.add(unknown_error(where, ids[nodes.node[lost[0]]], f"has no {name}{count}"))
 
 
 def _check_sides(files: GraphFiles, raw: RawGraph, ids: list[Any]) -> None:
@@ -165,43 +310,35 @@ def _check_sides(files: GraphFiles, raw: RawGraph, ids: list[Any]) -> None:
 
 
 def _check_known(
-    links: str,
-    nodes: Input,
-    ends: tuple[str, str],
-    rows: Links,
-    ids: list[Any],
-    files: GraphFiles,
+    links: _Links, nodes: _Nodes, ids: list[Any], files: GraphFiles, faults: _Faults
 ) -> None:
     """Both ends of every link must be in the node table; one end where only one side has groups."""
-    first, second = ({pair[i] for pair in rows} for i in (0, 1))
-    known = set(ids)
-    no_target_known = known.isdisjoint(second)
+    known, is_first, is_second = (np.zeros(len(ids), dtype=bool) for _ in range(3))
+    known[nodes.node], is_first[links.first], is_second[links.second] = True, True, True
+    no_target_known = not (known & is_second).any()
     needed = (
-        not (files.bipartite and known.isdisjoint(first) and not no_target_known),
-        not (files.bipartite and (no_target_known or not first.isdisjoint(second))),
+        not (files.bipartite and not (known & is_first).any() and not no_target_known),
+        not (files.bipartite and (no_target_known or bool((is_first & is_second).any()))),
     )
-    for pair, row in rows.items():
-        lost = [need and node not in known for need, node in zip(needed, pair, strict=True)]
-        if any(lost):
-            end = lost.index(True)
-            column = pick_node_column(nodes, files.sensitive, files.node)
-            hint = did_you_mean(str(pair[end]), map(str, islice(ids, LOOKED_AT)))
-            raise unknown_error(
-                place(links, row, ends[end]),
-                pair[end],
-                not_in(nodes, column, files.node),
-                f"{hint}write ids alike",
-                bipartite=no_target_known and end == 1,
-            )
-
-
-def _ids(table: str, column: str, values: Sequence[Any]) -> list[Any]:
-    """Ids, none of them missing; whole numbers stay numbers, everything else is text."""
-    for row, each in enumerate(values, 1):
-        if each == "" or (not isinstance(each, str) and missing(each)):
-            fix = "fill it in or leave the row out"
-            raise InputError("the id is missing", fix, where=place(table, row, column))
-    return [each if isinstance(each, int | str) else _id_text(each) for each in values]
+    ends = (links.first, links.second)
+    lost = [need & ~known[end] for need, end in zip(needed, ends, strict=True)]
+    rows = np.flatnonzero(lost[0] | lost[1])
+    if not len(rows):
+        return
+    at = rows[0]
+    end = 0 if lost[0][at] else 1
+    listed = (ids[i] for i in islice(nodes.node.tolist(), LOOKED_AT))
+    hint = did_you_mean(str(ids[ends[end][at]]), map(str, listed))
+    faults.add(
+        unknown_error(
+            links.where(at, end),
+            ids[ends[end][at]],
+            not_in(nodes.table, nodes.column, files.node),
+            f"{hint}write ids alike",
+            _many(rows),
+            bipartite=no_target_known and end == 1,
+        )
+    )
 
 
 def _id_text(value: object) -> str:

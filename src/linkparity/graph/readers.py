@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -50,66 +51,105 @@ def read_frames(
     """Tables that narwhals reads: pandas, polars, pyarrow, modin, duckdb and more."""
     table = _frame(links, "links")
     ends = _pick_columns(table.columns, ("source", "target"), "links")
-    first, second = (_ids(table, end, "links") for end in ends)
     columns = _column_names(sensitive)
     described, values = _read_nodes(nodes, columns)
-    by_id = dict(zip(described, values, strict=True)) if columns else None
-    return read_lists(first, second, described, by_id, " & ".join(columns) or None, bipartite)
+    ids, (listed, first, second) = encode(described, *(_ids(table, end, "links") for end in ends))
+    return assemble(
+        ids, first, second, listed, values if columns else None, " & ".join(columns) or None,
+        bipartite,
+    )  # fmt: skip
 
 
-def read_lists(
-    first: list[Hashable],
-    second: list[Hashable],
-    described: list[Hashable],
-    values: dict[Hashable, object] | None,
+def encode(*columns: Sequence[Hashable]) -> tuple[list[Hashable], list[np.ndarray]]:
+    """The distinct values of all columns in order of appearance, and each column as numbers.
+
+    >>> encode(["a", "b"], ["c", "a"])
+    (['a', 'b', 'c'], [array([0, 1]), array([2, 0])])
+    """
+    number = {name: at for at, name in enumerate(dict.fromkeys(chain(*columns)))}
+    codes = [
+        np.fromiter(map(number.__getitem__, column), dtype=np.int64, count=len(column))
+        for column in columns
+    ]
+    return list(number), codes
+
+
+def assemble(
+    ids: Sequence[Hashable],
+    first: np.ndarray,
+    second: np.ndarray,
+    described: np.ndarray,
+    values: Sequence[object] | None,
     attribute: str | None,
     bipartite: bool,
 ) -> RawGraph:
-    """Links and nodes as lists of ids.
+    """A graph from links and nodes whose ids are numbered.
 
     Args:
-        first: id of the source of each link.
-        second: id of the target of each link.
-        described: ids of the nodes table, in its order.
-        values: value of the attribute by id; None for a graph without groups.
+        ids: every id once.
+        first: ``(E,)`` the number of each link's source in ``ids``.
+        second: ``(E,)`` that of its target.
+        described: ``(N,)`` those of the nodes table, in its order, each once.
+        values: value of the attribute of each described node; None for a graph without groups.
         attribute: its name.
         bipartite: whether sources and targets are two kinds of nodes.
     """
-    if described and first and set(described).isdisjoint([*first, *second]):
+    is_source, is_target, is_described = (np.zeros(len(ids), dtype=bool) for _ in range(3))
+    is_source[first], is_target[second], is_described[described] = True, True, True
+    if len(described) and len(first) and not (is_described & (is_source | is_target)).any():
         raise InputError(
-            f"no id of nodes occurs in links, which hold {first[0]!r} where nodes hold "
-            f"{described[0]!r}",
+            f"no id of nodes occurs in links, which hold {ids[first[0]]!r} where nodes hold "
+            f"{ids[described[0]]!r}",
             "write the ids alike",
             caller=FRAMES,
         )
+    value = np.full(len(ids), None, dtype=object)
+    if values is not None:
+        value[described] = np.fromiter(values, dtype=object, count=len(values))
     if not bipartite:
-        number = _number([*described, *first, *second])
-        pairs = np.stack([_numbers(first, number), _numbers(second, number)], axis=1)
-        found = None if values is None else [values.get(name) for name in number]
-        return RawGraph(FRAMES, len(number), pairs, [*number], found, attribute)
-    targets = set(second)
-    ambiguous = not targets.isdisjoint(first)
-    sources_only = ambiguous or targets.isdisjoint(described)
-    _warn_of_sides(described, first, targets, sources_only)
-    start = _number([*(n for n in described if sources_only or n not in targets), *first])
-    end = _number([*(n for n in described if not sources_only and n in targets), *second])
-    pairs = np.stack([_numbers(first, start), _numbers(second, end) + len(start)], axis=1)
+        order, (start, end) = _renumbered(len(ids), (described, first, second), (first, second))
+        found = None if values is None else value[order].tolist()
+        pairs = np.stack([start, end], axis=1)
+        return RawGraph(FRAMES, len(order), pairs, [ids[i] for i in order], found, attribute)
+    ambiguous = bool((is_source & is_target).any())
+    sources_only = ambiguous or not is_target[described].any()
+    _warn_of_sides(ids, described, is_source, is_target, sources_only)
+    on_target_side = is_target[described] & (not sources_only)
+    left, (start,) = _renumbered(len(ids), (described[~on_target_side], first), (first,))
+    right, (end,) = _renumbered(len(ids), (described[on_target_side], second), (second,))
     found = None
     if values is not None:  # with ids that are both source and target, nodes describes the sources
-        found = [values.get(name) for name in start]
-        found += [None if ambiguous else values.get(name) for name in end]
-    side = np.repeat([0, 1], [len(start), len(end)])
-    return RawGraph(FRAMES, len(side), pairs, [*start, *end], found, attribute, side)
+        found = [*value[left], *([None] * len(right) if ambiguous else value[right])]
+    side = np.repeat([0, 1], [len(left), len(right)])
+    pairs = np.stack([start, end + len(left)], axis=1)
+    names = [ids[i] for i in (*left, *right)]
+    return RawGraph(FRAMES, len(side), pairs, names, found, attribute, side)
+
+
+def _renumbered(
+    size: int, order_of: Sequence[np.ndarray], columns: Sequence[np.ndarray]
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The numbers in order of first appearance, and columns of them numbered in that order."""
+    every = np.concatenate(order_of)
+    first_seen = np.full(size, len(every))
+    np.minimum.at(first_seen, every, np.arange(len(every)))
+    order = every[np.sort(first_seen[first_seen < len(every)])]
+    number = np.empty(size, dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return order, [number[column] for column in columns]
 
 
 def _warn_of_sides(
-    described: list[Hashable], first: list[Hashable], targets: set[Hashable], sources_only: bool
+    ids: Sequence[Hashable],
+    described: np.ndarray,
+    is_source: np.ndarray,
+    is_target: np.ndarray,
+    sources_only: bool,
 ) -> None:
     """Warn of described nodes that are put on side 0 though they may belong on side 1."""
-    sources = set(first)
-    both = [name for name in dict.fromkeys(first) if name in targets]
-    moved = [name for name in described if name not in sources and name in targets]
-    unlinked = [name for name in described if name not in sources and name not in targets]
+    both = [ids[i] for i in np.flatnonzero(is_source & is_target).tolist()]
+    moved = [ids[i] for i in described[is_target[described] & ~is_source[described]]]
+    unlinked = [ids[i] for i in described[~is_target[described] & ~is_source[described]]]
     if both and moved:
         warn(
             GraphWarning,
@@ -210,18 +250,10 @@ def _ids(table: Any, column: str, argument: str) -> list[Hashable]:
     return ids
 
 
-def _number(names: Sequence[Hashable]) -> dict[Hashable, int]:
-    return {name: number for number, name in enumerate(dict.fromkeys(names))}
-
-
-def _numbers(names: list[Hashable], number: dict[Hashable, int]) -> np.ndarray:
-    return np.fromiter(map(number.__getitem__, names), dtype=np.int64, count=len(names))
-
-
 def read_networkx(graph: Any, sensitive: str | None, bipartite: bool) -> RawGraph:
     """A networkx graph; directed and multiple links become one, sides are ``bipartite`` 0 or 1."""
     caller = "Graph.from_networkx"
-    number = _number(list(graph.nodes))
+    number = {name: at for at, name in enumerate(graph.nodes)}
     attributes = [data for _, data in graph.nodes(data=True)]
     pairs = [(number[a], number[b]) for a, b in graph.edges()]
     side = None

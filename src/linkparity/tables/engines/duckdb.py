@@ -78,6 +78,10 @@ class DuckDatabase:
         found: list[tuple[Any, ...]] = table.table.order(ROW).project(names).fetchall()
         return found
 
+    def column(self, table: Input, name: str) -> Any:
+        """One column as a chunked Arrow array, in the order of the file."""
+        return table.table.order(ROW).project(quoted(name)).to_arrow_table().column(0)
+
     def close(self) -> None:
         """Close the database."""
         self.con.close()
