@@ -22,6 +22,9 @@ from linkparity.prediction.saving import save_predictor
 from linkparity.support.errors import InputError
 from linkparity.support.files import PREFIX, Workspace
 
+#: Nodes without a link to some group are nothing unusual in small graphs.
+pytestmark = pytest.mark.filterwarnings("ignore:debayes:linkparity.GraphWarning")
+
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["linkparity.experiments", "linkparity.datasets"])
 

@@ -2,14 +2,22 @@
 
 from linkparity.models.base import LinkModel
 from linkparity.models.cne import CNE
+from linkparity.models.debayes import DeBayes
 from linkparity.models.dot_product import DotProduct
 from linkparity.models.gae import GAE
 from linkparity.models.maxent import MaxEnt
 from linkparity.support.registry import Registry
 
-__all__ = ["CNE", "GAE", "MODELS", "DotProduct", "LinkModel", "MaxEnt"]
+__all__ = ["CNE", "GAE", "MODELS", "DeBayes", "DotProduct", "LinkModel", "MaxEnt"]
 
 #: The models by name; registering one here is all that the contract tests need.
 MODELS: Registry[type[LinkModel]] = Registry(
-    "model", {"cne": CNE, "dot-product": DotProduct, "gae": GAE, "maxent": MaxEnt}
+    "model",
+    {
+        "cne": CNE,
+        "debayes": DeBayes,
+        "dot-product": DotProduct,
+        "gae": GAE,
+        "maxent": MaxEnt,
+    },
 )

@@ -7,7 +7,6 @@ Nodes of one degree (and side) have one parameter, so that Newton's method works
 distinct degrees, however many nodes there are.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +16,7 @@ from torch import Tensor
 from linkparity.graph.graph import Graph
 from linkparity.graph.groups import GraphWarning
 from linkparity.support.arrays import expit
+from linkparity.support.errors import warn
 
 MAX_STEPS = 200
 #: Largest distance of an expected degree from the observed one, relative to 1 + the degree.
@@ -56,28 +56,43 @@ def classes(graph: Graph, split: Tensor | None = None) -> Classes:
     side = np.zeros(graph.num_nodes, dtype=np.int64) if graph.side is None else graph.side.numpy()
     asked = _pull_inside(degree, side, graph.bipartite)
     extra = np.zeros_like(degree) if split is None else split.numpy() - int(split.min())
+    return degree_classes(degree, asked, side, graph.bipartite, extra)
+
+
+def degree_classes(
+    degree: np.ndarray,
+    asked: np.ndarray,
+    side: np.ndarray,
+    bipartite: bool,
+    extra: np.ndarray | int = 0,
+) -> Classes:
+    """Nodes by degree, side and ``extra``; ``asked (n,)`` is a function of these."""
     key = (extra * 2 + side) * (int(degree.max(initial=0)) + 1) + degree
     _, first, of, size = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    return Classes(of, size.astype(float), asked[first], side[first], graph.bipartite)
+    return Classes(of, size.astype(float), asked[first], side[first], bipartite)
+
+
+def half_inside(degree: np.ndarray, side: np.ndarray, bipartite: bool) -> np.ndarray:
+    """``(n,)`` what brings degrees of 0 and of every possible link half a link inside."""
+    count = np.bincount(side, minlength=2)
+    most = count[1 - side] if bipartite else np.full(len(degree), len(degree) - 1)
+    return np.asarray(0.5 * ((degree == 0).astype(float) - (degree == most)))
 
 
 def _pull_inside(degree: np.ndarray, side: np.ndarray, bipartite: bool) -> np.ndarray:
     """Degrees of 0 and of every possible link half a link inside, the other side making up."""
-    count = np.bincount(side, minlength=2)
-    most = count[1 - side] if bipartite else np.full(len(degree), len(degree) - 1)
-    pull = 0.5 * ((degree == 0).astype(float) - (degree == most))
-    moved = int((pull != 0).sum())
-    if not moved:
+    pull = half_inside(degree, side, bipartite)
+    if not pull.any():
         return degree.astype(float)
-    warnings.warn(
-        f"maxent: {int((degree == 0).sum()):,} nodes without a link and "
-        f"{int((degree == most).sum()):,} linked to every other have no finite parameter; "
-        "their degree is taken half a link inside",
+    warn(
         GraphWarning,
-        stacklevel=4,
+        f"{int((pull > 0).sum()):,} nodes without a link and {int((pull < 0).sum()):,} linked to "
+        "every other have no finite parameter; their degree is taken half a link inside",
+        caller="maxent",
     )
     asked = degree + pull
     if bipartite:  # what one side gains, the other must
+        count = np.bincount(side, minlength=2)
         gain = np.bincount(side, weights=pull, minlength=2)
         asked = asked + gain[1 - side] / np.maximum(count[side], 1)
     return np.asarray(asked)

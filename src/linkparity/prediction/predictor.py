@@ -35,7 +35,8 @@ class LinkPredictor(Parameters):
     Parameters are only stored; :meth:`fit` reads them. Fitted attributes end in ``_``.
 
     Args:
-        model: ``cne``, ``dot-product``, ``gae``, ``maxent``, or a :class:`LinkModel` subclass.
+        model: ``cne``, ``dot-product``, ``gae``, ``maxent``, a method such as ``debayes`` (all are
+            in :data:`linkparity.models.MODELS`), or a :class:`LinkModel` subclass.
         criterion: ``dp``, ``eo``, ``weak-dp``, ``equalized-odds``, ``accuracy``; None is plain.
         gamma: how much the divergence to parity counts in training.
         seed: of everything random.
