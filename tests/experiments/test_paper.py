@@ -34,6 +34,11 @@ def test_polblogs_rows_are_the_papers(model, criterion):
     check("polblogs", model, criterion)
 
 
+@pytest.mark.filterwarnings("ignore:debayes:linkparity.GraphWarning")
+def test_polblogs_row_of_debayes_is_the_papers():
+    check("polblogs", "debayes", "none")
+
+
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["none", "dp"])

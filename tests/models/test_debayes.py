@@ -182,3 +182,12 @@ def test_a_graph_without_a_pulled_degree_warns_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         solve_group_degrees(graph)
+
+
+def test_priors_that_do_not_know_the_sides():
+    graph = planted_bipartite()
+    plain = Graph(graph.num_nodes, graph.links, graph.group)
+    generator = torch.Generator().manual_seed(0)
+    model = DeBayes(graph, 3, generator=generator, sides=False)
+    assert model.prior.equal(make("maxent", plain).a.data.float())
+    assert model.group_prior.equal(make("debayes", graph).group_prior)

@@ -18,6 +18,8 @@ class CNE(LinkModel):
 
     with a the parameters of :class:`~linkparity.models.maxent.MaxEnt` on the same graph, fixed. The
     squared distance is opened up, so that the logits are inner products of dimension + 2 numbers.
+    With ``sides=False`` the parameters are fitted to every pair of nodes, also of one side of a
+    bipartite graph, as in the authors' code.
     """
 
     dimension = 8
@@ -33,12 +35,14 @@ class CNE(LinkModel):
         generator: torch.Generator,
         s1: float = 1.0,
         s2: float = 16.0,
+        sides: bool = True,
     ) -> None:
         super().__init__()
         if not 0 < s1 < s2:
             raise ValueError(f"CNE: needs 0 < s1 < s2, got s1 {s1:g} and s2 {s2:g}")
         self.z = standard_normal(graph.num_nodes, dimension, generator)
-        self.register_buffer("prior", solve_degrees(graph).float())
+        known = graph if sides else Graph(graph.num_nodes, graph.links, graph.group)
+        self.register_buffer("prior", solve_degrees(known).float())
         self.shift = math.log(s2 / s1)
         self.rate = s1**-2 - s2**-2
 

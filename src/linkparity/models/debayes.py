@@ -47,8 +47,9 @@ class DeBayes(CNE):
         generator: torch.Generator,
         s1: float = 1.0,
         s2: float = 16.0,
+        sides: bool = True,
     ) -> None:
-        super().__init__(graph, dimension, generator=generator, s1=s1, s2=s2)
+        super().__init__(graph, dimension, generator=generator, s1=s1, s2=s2, sides=sides)
         self.register_buffer("category", torch.unique(graph.group, return_inverse=True)[1])
         self.register_buffer("group_prior", solve_group_degrees(graph))
 
