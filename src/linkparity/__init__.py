@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from linkparity.metrics import Scores as Scores, evaluate as evaluate
     from linkparity.metrics import score_pairs as score_pairs
     from linkparity.tables import audit as audit, project as project
+    from linkparity.experiments.experiment import Experiment as Experiment
+    from linkparity.experiments.results import Results as Results
+    from linkparity.experiments.run import run as run
 
 __version__ = "0.1.0"
 
@@ -57,6 +60,9 @@ HOMES = {
     "Scores": "metrics",
     "audit": "tables",
     "project": "tables",
+    "Experiment": "experiments.experiment",
+    "run": "experiments.run",
+    "Results": "experiments.results",
 }
 __all__ = list(HOMES)
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from linkparity import __version__
+from linkparity.cli.experiments import add_experiment_commands
 from linkparity.cli.options import Data, Json
 from linkparity.cli.output import NotShown, one_line, prepare_streams, say, show, show_json
 from linkparity.cli.tables import add_table_commands
@@ -83,6 +84,7 @@ def datasets(
 
 add_train_commands(app)
 add_table_commands(app)
+add_experiment_commands(app)
 
 
 def main(args: list[str] | None = None) -> None:

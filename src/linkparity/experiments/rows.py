@@ -1,17 +1,27 @@
 """One run as a flat row: to JSON and back."""
 
 import json
+import platform
 from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
+from linkparity.models import MODELS
 from linkparity.support.errors import InputError
 from linkparity.support.numbers import or_nan, or_none
 from linkparity.support.registry import did_you_mean
 
 if TYPE_CHECKING:
     from linkparity.experiments.train import Run
+    from linkparity.prediction import LinkPredictor
+
+#: Keys that follow ``error`` in the JSON.
+AFTER_ERROR = ("settings", "versions", "id", "data_sha256", "peak_memory", "history", "quantiles")
+#: Packages whose version decides a result.
+PACKAGES = ("linkparity", "torch", "numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +45,13 @@ class Row:
         reasons: Why a measure or its interval is undefined.
         notes: Sentences to read with the numbers.
         error: Why the run failed, None if it did not.
+        settings: Every other parameter of the predictor with the value that was used.
+        versions: Version by package.
+        id: Fit of an experiment that the row is the result of, None for other runs.
+        data_sha256: Hash of the graph.
+        peak_memory: Largest resident memory of the process during the fit, in bytes.
+        history: Values by column over the epochs, thinned: ``epoch``, ``loss``, ``kl``, ``gap``.
+        quantiles: Quantiles of the predictions per pair of groups, of pairs and of links.
     """
 
     dataset: str | None
@@ -53,6 +70,13 @@ class Row:
     reasons: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     error: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    id: str | None = None
+    data_sha256: str | None = None
+    peak_memory: int | None = None
+    history: dict[str, list[float | None]] = field(default_factory=dict)
+    quantiles: list[dict[str, Any]] = field(default_factory=list)
 
     def __getattr__(self, name: str) -> float:
         values: dict[str, float] = self.__dict__.get("values", {})
@@ -85,6 +109,8 @@ class Row:
             cells=scores.cells,
             reasons=scores.reasons,
             notes=scores.notes,
+            settings=predictor_settings(predictor),
+            versions=versions(),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,6 +126,7 @@ class Row:
             "reasons": dict(self.reasons),
             "notes": list(self.notes),
             "error": self.error,
+            **{name: getattr(self, name) for name in AFTER_ERROR},
         }
 
     @classmethod
@@ -136,3 +163,22 @@ class Row:
         if not isinstance(row, dict):
             raise InputError(f"{text[:60]!r} is not a JSON object", caller="Row.from_json")
         return cls.from_dict(row)
+
+
+def predictor_settings(predictor: "LinkPredictor") -> dict[str, Any]:
+    """Parameters with their values; where the default is the model's own, that one."""
+    params = predictor.get_params()
+    made = MODELS[params["model"]] if isinstance(params["model"], str) else params["model"]
+    own = ("model", "criterion", "seed", "strength")
+    settings = {name: value for name, value in params.items() if name not in own}
+    for name in ("dimension", "epochs", "lr"):
+        if settings[name] is None:
+            settings[name] = getattr(made, name)
+    plain: dict[str, Any] = json.loads(json.dumps(settings, default=lambda v: f"{v!r:.200}"))
+    return plain
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Version of Python and of the packages that decide a result."""
+    return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}

@@ -47,11 +47,13 @@ def train_run(
     *,
     replace: bool = True,
     test: float = 0.2,
+    embedded: bool = True,
     on_epoch: Callable[[Epoch], object] | None = None,
 ) -> Run:
     """Hold out links, train on the rest, evaluate, and save to ``out`` if given.
 
     A run in ``out`` is replaced only with ``replace``, also one that appears during training.
+    Without ``embedded`` the embedding is not measured: ``rb`` may take longer than the training.
     """
     if out is not None:
         check_place(out, replace)
@@ -62,7 +64,10 @@ def train_run(
             predictor.fit(split.train, on_epoch=on_epoch)
         except TrainingWarning:  # an interrupted training is not saved
             raise KeyboardInterrupt from None
+    embedding = predictor.embedding_
+    predictor.embedding_ = embedding if embedded else None
     scores = evaluate(predictor, split, seed=predictor.seed)
+    predictor.embedding_ = embedding
     predictor.held_out_ = split.test.index[split.test.label == 1]
     if out is not None:
         save_predictor(predictor, out, replace)

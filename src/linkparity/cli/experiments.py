@@ -1,0 +1,74 @@
+"""The commands ``run``, ``reproduce`` and ``report``: options in, results out, no logic."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from linkparity.cli import options as opt
+from linkparity.cli.output import SafeConsole, outputs_in_place, say, show, show_json
+from linkparity.support.errors import InputError, PlainError
+from linkparity.support.wording import counted
+
+if TYPE_CHECKING:
+    from linkparity.experiments.results import Results
+    from linkparity.report.live_display import LineDisplay
+
+Jobs = Annotated[int, typer.Option(help="Number of fits at a time, one thread each.", min=1)]
+
+
+def add_experiment_commands(app: typer.Typer) -> None:
+    """Add the commands for experiments to ``app``."""
+    app.command(epilog="Example: linkparity run study.toml --out rows.jsonl --jobs 2")(run)
+
+
+def run(
+    experiment: Annotated[str, typer.Argument(help="TOML file: data, models, criteria, seeds …")],
+    out: Annotated[str, typer.Option(help="File of rows (JSON Lines); rows that it has are kept.")],
+    jobs: Jobs = 1,
+    data: opt.Data = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Run an experiment: one row per data set, model, criterion, strength and seed.
+
+    Interrupted or killed, the same command goes on where it stopped. Fits that failed are tried
+    again by the next run; the exit code is 1 while any has failed.
+    """
+    from linkparity.experiments.experiment import Experiment
+    from linkparity.experiments.run import run_fits
+
+    if Path(out).resolve() == Path(experiment).resolve():
+        raise InputError("is also read as an input", "choose another name", where=out)
+    fits = Experiment.read(experiment).fits(data)
+    with _display() as display:
+        try:
+            results = run_fits(fits, out, jobs, None, display)
+        except KeyboardInterrupt:
+            raise _interrupted(display, out) from None
+    say(f"{counted(len(results), 'row')}, {len(results.failed)} failed: {out}")
+    with outputs_in_place(out):
+        _show_results(results, display, out, as_json)
+    if results.failed:
+        raise typer.Exit(1)
+
+
+def _display() -> "LineDisplay":
+    from linkparity.report.live_display import LineDisplay, LiveDisplay
+
+    return LiveDisplay(SafeConsole(stderr=True)) if sys.stderr.isatty() else LineDisplay(say)
+
+
+def _interrupted(display: "LineDisplay", out: str | None) -> PlainError:
+    if out is None:
+        return PlainError("interrupted", "with --out FILE the rows so far would have been kept")
+    there = f"{display.kept + display.done} of {display.total} rows are in {out}"
+    return PlainError(f"interrupted; {there}", "the same command goes on from there")
+
+
+def _show_results(results: "Results", display: "LineDisplay", out: str, as_json: bool) -> None:
+    if not as_json:
+        show(results)
+        return
+    counts = {"fitted": display.done, "kept": display.kept, "failed": len(results.failed)}
+    show_json({"out": out, **counts, "rows": [row.to_dict() for row in results]})

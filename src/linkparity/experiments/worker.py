@@ -1,0 +1,52 @@
+"""A process that fits: reads fits from stdin, writes rows to stdout, and ends with its parent.
+
+Started by :mod:`linkparity.experiments.workers` as ``python -m linkparity.experiments.worker``.
+"""
+
+import os
+import pickle
+import signal
+import sys
+import threading
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from linkparity.experiments.fit import Fit
+
+
+def main() -> None:
+    """Fit until stdin ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends stdin
+    rows = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a package prints must not reach the rows
+    fits: SimpleQueue[Fit] = SimpleQueue()
+    threading.Thread(target=_read, args=(sys.stdin.buffer, fits), daemon=True).start()
+    _warm_up()
+    while True:
+        print(fits.get().row().to_json(), file=rows, flush=True)
+
+
+def _read(stdin: BinaryIO, fits: "SimpleQueue[Fit]") -> None:
+    """Queue the fits; at the end of stdin, when the parent is done or dead, end at once."""
+    try:
+        while True:
+            fits.put(pickle.load(stdin))
+    except EOFError:
+        os._exit(0)
+
+
+def _warm_up() -> None:
+    """Load what a fit needs, so that the first one does not take longer than the others."""
+    import torch
+
+    from linkparity.graph.graph import Graph
+    from linkparity.prediction import LinkPredictor
+
+    torch.set_num_threads(1)
+    smallest = Graph(3, [[0, 1], [1, 2]], [0, 1, 2])  # type: ignore[arg-type]
+    LinkPredictor("dot-product", "dp", dimension=2, epochs=1).fit(smallest)
+
+
+if __name__ == "__main__":
+    main()
