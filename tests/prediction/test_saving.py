@@ -20,7 +20,7 @@ from linkparity.experiments import train_run
 from linkparity.models import MODELS
 from linkparity.prediction.saving import save_predictor
 from linkparity.support.errors import InputError
-from linkparity.support.files import PREFIX, Workspace
+from linkparity.support.workspace import PREFIX, Workspace
 
 #: Nodes without a link to some group are nothing unusual in small graphs.
 pytestmark = pytest.mark.filterwarnings("ignore:debayes:linkparity.GraphWarning")

@@ -18,15 +18,14 @@ from linkparity.cli.command import main
 from linkparity.support import files
 from linkparity.support.errors import InputError
 from linkparity.support.files import (
-    PREFIX,
-    Workspace,
+    AlreadyWritten,
     check_output,
-    lock,
-    locked_directory,
     read_json,
     whole_file,
+    whole_files,
     write_text,
 )
+from linkparity.support.workspace import PREFIX, Workspace, lock, locked_directory
 
 NODES = [f"n{i:02d}" for i in range(12)]
 SCORES = pd.DataFrame(
@@ -302,6 +301,38 @@ def test_saved_tilts_replace_only_tilts(tmp_path):
         with pytest.raises(ValueError, match="mine: exists and is not a tilt file"):
             lp.project(SCORES, "kind", PEOPLE, save_tilts=tmp_path / "mine")
         assert (tmp_path / "mine").read_text() == content
+
+
+def write_all(outs, contents):
+    with whole_files(outs) as paths:
+        for path, content in zip(paths, contents, strict=True):
+            Path(path).write_text(content)
+
+
+def test_several_outputs_are_finished_before_one_is_published(tmp_path):
+    outs = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    with pytest.raises(TypeError):
+        write_all(outs, ["a", None])
+    assert names(tmp_path) == []
+    write_all(outs, ["a", "b"])
+    assert [Path(out).read_text() for out in outs] == ["a", "b"]
+    assert names(tmp_path) == ["a.txt", "b.txt"]
+
+
+def test_outputs_that_were_published_before_an_error_are_named(tmp_path, monkeypatch):
+    outs = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    link = os.link
+
+    def fail_at_second(path, target):
+        if str(target) == outs[1]:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+        link(path, target)
+
+    monkeypatch.setattr("os.link", fail_at_second)
+    said = f"^{outs[1]}: Input/output error; already written: {outs[0]}$"
+    with pytest.raises(AlreadyWritten, match=said):
+        write_all(outs, "ab")
+    assert names(tmp_path) == ["a.txt"]
 
 
 def test_errors_name_the_output(tmp_path):

@@ -13,9 +13,10 @@ import typer
 from linkparity import __version__
 from linkparity.cli.experiments import add_experiment_commands
 from linkparity.cli.options import Data, Json
-from linkparity.cli.output import NotShown, one_line, prepare_streams, say, show, show_json
+from linkparity.cli.output import one_line, prepare_streams, say, show, show_json
 from linkparity.cli.tables import add_table_commands
 from linkparity.cli.train import add_train_commands
+from linkparity.support.files import AlreadyWritten
 
 app = typer.Typer(
     name="linkparity",
@@ -28,7 +29,7 @@ app = typer.Typer(
 
 #: Exit codes besides 0 (done), 1 (a gate failed) and 2 (bad input; no output was written).
 BUG = 70
-NOT_SHOWN = 74
+PARTLY_WRITTEN = 74
 #: What typer returns after Ctrl-C.
 INTERRUPTED = 130
 
@@ -106,7 +107,7 @@ def main(args: list[str] | None = None) -> None:
             message = "this is a fault of linkparity, not of the input; please report it"
             code = BUG
         else:
-            code = NOT_SHOWN if isinstance(error, NotShown) else 2
+            code = PARTLY_WRITTEN if isinstance(error, AlreadyWritten) else 2
         say(f"Error: {message}")
     if code == INTERRUPTED:
         say("Error: interrupted; nothing was written")

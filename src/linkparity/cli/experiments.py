@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from linkparity.cli import options as opt
-from linkparity.cli.output import SafeConsole, outputs_in_place, say, show, show_json
+from linkparity.cli.output import SafeConsole, say, show, show_json
 from linkparity.support.errors import InputError, PlainError
+from linkparity.support.files import outputs_in_place
 from linkparity.support.wording import counted
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from io import TextIOWrapper
 from typing import Any
 
@@ -13,7 +13,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from linkparity.support.errors import Message, PlainError
-from linkparity.support.files import STREAM, to_stdout
+from linkparity.support.files import to_stdout
 from linkparity.support.wording import without_controls
 
 #: Errors whose message is a sentence for the user.
@@ -24,10 +24,6 @@ WIDTH = 110
 ASCII = str.maketrans({"–": "-", "−": "-", "…": "."})
 #: Control characters that JSON leaves as they are.
 UNESCAPED = re.compile("[\x7f-\x9f]")
-
-
-class NotShown(PlainError):
-    """The result could not be shown, but the outputs are in place."""
 
 
 class SafeConsole(Console):
@@ -78,19 +74,6 @@ def show_json(value: Mapping[str, object]) -> None:
 def say(text: str) -> None:
     """Print a line about the work to stderr."""
     print(without_controls(text), file=sys.stderr, flush=True)
-
-
-@contextmanager
-def outputs_in_place(*names: str | None) -> Iterator[None]:
-    """While a result is shown, have an error say which output files are written already."""
-    files = [name for name in names if name not in (None, STREAM)]
-    try:
-        yield
-    except (OSError, PlainError, KeyboardInterrupt) as error:
-        if not files:
-            raise
-        problem = "interrupted" if isinstance(error, KeyboardInterrupt) else one_line(error)
-        raise NotShown(f"{problem}; already written: {', '.join(map(str, files))}") from None
 
 
 def one_line(error: BaseException) -> str | None:

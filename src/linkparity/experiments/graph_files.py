@@ -11,9 +11,10 @@ from linkparity.graph.groups import missing, warn_of_one, whole_numbers
 from linkparity.graph.readers import RawGraph, assemble, encode
 from linkparity.graph.untidy import UntidyPolicy, duplicate_error, self_loop_error, unknown_error
 from linkparity.support.errors import InputError
-from linkparity.support.files import STREAM, Workspace
+from linkparity.support.files import STREAM
 from linkparity.support.registry import did_you_mean
 from linkparity.support.wording import LOOKED_AT, place
+from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import Input
 from linkparity.tables.engines.duckdb import DuckDatabase
 from linkparity.tables.engines.errors import readable_errors

@@ -14,9 +14,10 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.untidy import SelfLoops, check_choice, self_loop_error
 from linkparity.prediction import LinkPredictor
 from linkparity.support.errors import InputError
-from linkparity.support.files import STREAM, Workspace, check_output, whole_file
+from linkparity.support.files import STREAM, check_output, whole_file
 from linkparity.support.registry import did_you_mean
 from linkparity.support.wording import LOOKED_AT, place
+from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import ROW, Input
 from linkparity.tables.engines.duckdb import DuckEngine, copy_options, quoted, size_of, text
 from linkparity.tables.engines.errors import readable_errors

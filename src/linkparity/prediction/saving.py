@@ -24,7 +24,8 @@ from torch import Tensor
 
 from linkparity.criteria import Criterion
 from linkparity.support.errors import InputError
-from linkparity.support.files import PREFIX, Workspace, locked_directory, read_json, sync
+from linkparity.support.files import read_json
+from linkparity.support.workspace import PREFIX, Workspace, locked_directory, sync
 from linkparity.training.objective import Epoch
 
 if TYPE_CHECKING:

@@ -1,10 +1,6 @@
-"""Outputs that appear whole or not at all, and temporary space that outlives no run.
+"""Outputs that appear whole or not at all.
 
-Both use one mechanism: a private directory with a signed owner file, which its process keeps
-locked. It is made in the temporary directory for scratch space and beside the target for an
-output, which one link or rename then publishes. This works on every file system, unlike files
-without a name (``O_TMPFILE``, which cannot replace a file either), and what a killed process left
-is recognized by the signature inside, never by a name.
+An output is written in a private directory beside it, which one link or rename then publishes.
 """
 
 import errno
@@ -12,132 +8,23 @@ import json
 import os
 import shutil
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
-from linkparity.support.errors import InputError, PlainError
+from linkparity.support.errors import Explained, InputError, Message, PlainError
+from linkparity.support.workspace import PREFIX, Workspace, sync
 
 #: The name that stands for stdin or stdout.
 STREAM = "-"
-PREFIX = ".linkparity-"
-OWNER = "owner"
-SIGNATURE = "temporary directory of linkparity, inode"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 #: Errors of file systems that have no hard links.
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
-class Workspace:
-    """A private directory for temporary files, made on first use and removed at the end.
-
-    What killed processes left in ``base`` is removed first: directories of this user whose owner
-    file is signed with the directory's own inode number and locked by nobody. A directory without
-    a byte in it can remain, when a process is killed right before it signs or after it cleaned up.
-
-    Args:
-        base: where to make it; the system's temporary directory by default.
-    """
-
-    def __init__(self, base: str | Path | None = None) -> None:
-        self.base = Path(base or tempfile.gettempdir()).absolute()
-        if not self.base.is_dir():
-            raise InputError("is not a directory", "create it first", where=str(base))
-        self._made: Path | None = None
-        self._owner: int | None = None
-        _remove_stale(self.base)
-
-    @property
-    def path(self) -> Path:
-        """The directory."""
-        if self._made is None:
-            self._made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.base))
-            self._owner = os.open(self._made / OWNER, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            lock(self._owner)  # signed under the lock: signed and unlocked is abandoned
-            os.write(self._owner, _signature(self._made).encode())
-        return self._made
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._made is not None:
-            _remove(self._made)
-        if self._owner is not None:
-            with suppress(OSError):
-                os.close(self._owner)
-
-
-def _signature(place: Path) -> str:
-    """What the owner file holds; a copy of the directory has another inode."""
-    return f"{SIGNATURE} {place.lstat().st_ino}\n"
-
-
-def _remove_stale(base: Path) -> None:
-    """Remove the private directories of processes that have ended."""
-    for place in base.glob(f"{PREFIX}*"):
-        with suppress(OSError), (place / OWNER).open("r+", errors="replace") as owner:
-            mine = lock(owner.fileno(), wait=False) and place.lstat().st_uid == os.getuid()
-            if mine and owner.read(200) == _signature(place):
-                _remove(place)
-
-
-def _remove(place: Path) -> None:
-    """Remove a private directory, its owner file last, so that a failure leaves it signed."""
-    with suppress(OSError):
-        for entry in place.iterdir():
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            elif entry.name != OWNER:
-                entry.unlink()
-        (place / OWNER).unlink(missing_ok=True)
-        place.rmdir()
-
-
-def lock(file: int, wait: bool = True) -> bool:
-    """Lock an open file or directory until it is closed; whether that was possible."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on Windows, so that nothing counts as abandoned there
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
-        return False
-    return True
-
-
-@contextmanager
-def locked_directory(path: Path) -> Iterator[None]:
-    """Make a directory unless it exists, and hold its lock; a new one that stays empty goes."""
-    while True:
-        made = not path.exists()
-        path.mkdir(parents=True, exist_ok=True)
-        try:
-            directory = os.open(path, os.O_RDONLY)
-        except FileNotFoundError:  # removed by another process in the meantime
-            continue
-        try:
-            lock(directory)
-            if not _is_same(path, directory):
-                continue
-            try:
-                yield
-            finally:
-                if made:
-                    with suppress(OSError):
-                        path.rmdir()
-            return
-        finally:
-            os.close(directory)
+class AlreadyWritten(PlainError):
+    """Something failed when outputs were in place, which the message names."""
 
 
 @contextmanager
@@ -173,9 +60,9 @@ def check_output(name: str, force: bool, inputs: Iterable[str | Path | None] = (
     parent = path.resolve().parent
     if not parent.is_dir():
         raise InputError("its directory does not exist", "create it first", where=name)
-    if not os.access(path if _is_stream(path) else parent, os.W_OK):
+    if not os.access(path if _is_stream(name) else parent, os.W_OK):
         raise InputError("cannot be written", "choose another place", where=name)
-    if path.exists() and not force and not _is_stream(path):
+    if path.exists() and not force and not _is_stream(name):
         raise _exists(name)
 
 
@@ -185,8 +72,8 @@ def _exists(name: str) -> InputError:
     )
 
 
-def _is_same(path: Path, other: str | Path | int) -> bool:
-    """Whether two names, or a name and an open file, are one file; False if one is missing."""
+def _is_same(path: Path, other: str | Path) -> bool:
+    """Whether two names are one file; False if one is missing."""
     try:
         found = os.stat(sys.stdin.fileno() if str(other) == STREAM else other)
         return os.path.samestat(path.stat(), found)
@@ -194,9 +81,9 @@ def _is_same(path: Path, other: str | Path | int) -> bool:
         return False
 
 
-def _is_stream(path: Path) -> bool:
-    """Whether a path is written through, because replacing it would destroy what it is."""
-    return path.is_fifo() or path.is_char_device()
+def _is_stream(name: str) -> bool:
+    """Whether a name is written through, because replacing it would destroy what it is."""
+    return name == STREAM or Path(name).is_fifo() or Path(name).is_char_device()
 
 
 @contextmanager
@@ -206,20 +93,63 @@ def whole_file(name: str, force: bool = False, spool: Path | None = None) -> Ite
     ``-``, FIFOs and character devices get a copy of the finished file, put together in ``spool``
     or the temporary directory. A symbolic link stays one; the file that it points to is replaced.
     """
+    with whole_files([name], force, spool) as (path,):
+        yield path
+
+
+@contextmanager
+def whole_files(
+    names: Sequence[str], force: bool = False, spool: Path | None = None
+) -> Iterator[list[str]]:
+    """As :func:`whole_file` for several outputs, all of them finished before one is published.
+
+    Raises:
+        AlreadyWritten: publishing one failed when others were published.
+    """
+    with ExitStack() as stack:
+        spaces = [stack.enter_context(_output_space(name, force, spool)) for name in names]
+        outputs = {name: space.path / "out" for name, space in zip(names, spaces, strict=True)}
+        yield [str(path) for path in outputs.values()]
+        for name, path in outputs.items():
+            if not _is_stream(name):
+                sync(path)
+        ordered = sorted(names, key=_is_stream)
+        for place, name in enumerate(ordered):
+            with outputs_in_place(*ordered[:place], where=name):
+                _copy(outputs[name], name) if _is_stream(name) else _publish(
+                    outputs[name], Path(name).resolve(), force
+                )
+
+
+@contextmanager
+def _output_space(name: str, force: bool, spool: Path | None) -> Iterator[Workspace]:
+    """A private directory for an output, beside it unless it is written through."""
     check_output(name, force)
-    target = Path(name)
-    streamed = name == STREAM or _is_stream(target)
-    if not streamed:
-        target = target.resolve()
-        spool = target.parent
-    with Workspace(spool) as workspace:
-        with _named_errors(workspace, name):
-            path = workspace.path / "out"
-            yield str(path)
-            if not streamed:
-                _publish(path, target, force)
-        if streamed:
-            _copy(path, name)
+    spool = spool if _is_stream(name) else Path(name).resolve().parent
+    with Workspace(spool) as workspace, _named_errors(workspace, name):
+        yield workspace
+
+
+@contextmanager
+def outputs_in_place(*names: str | None, where: str = "") -> Iterator[None]:
+    """For work after outputs were published: errors name them, and say where they arose."""
+    written = ", ".join(name for name in names if name not in (None, STREAM))
+    try:
+        yield
+    except (OSError, Explained, KeyboardInterrupt) as error:
+        if not written:
+            raise
+        said = _message(error, where)
+        fix = "; ".join(filter(None, (said.fix, f"already written: {written}")))
+        raise AlreadyWritten(said.problem, fix, where=said.where, argument=said.argument) from None
+
+
+def _message(error: BaseException, where: str) -> Message:
+    if isinstance(error, Explained):
+        return error.message
+    if isinstance(error, OSError):
+        return Message(error.strerror or str(error), where=where or str(error.filename or ""))
+    return Message("interrupted")
 
 
 @contextmanager
@@ -242,7 +172,6 @@ def _named_errors(workspace: Workspace, name: str) -> Iterator[None]:
 
 def _publish(path: Path, target: Path, force: bool) -> None:
     """Give a finished file its name at once; without ``force`` only if the name is free."""
-    sync(path)
     check_output(str(target), force)
     try:
         os.replace(path, target) if force else os.link(path, target)
@@ -269,15 +198,6 @@ def _copy(path: Path, name: str) -> None:
         except OSError as error:
             text = f"{error.strerror}; it did not take the whole output; check who reads it"
             raise OSError(error.errno, text, name) from None
-
-
-def sync(path: Path) -> None:
-    """Have a file, or the names in a directory, reach the disk."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def write_text(name: str, text: str, force: bool = False) -> None:

@@ -1,13 +1,14 @@
 """What the commands ``audit`` and ``project`` do: files in, results and files out."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from linkparity.criteria import trainable
-from linkparity.support.files import STREAM, Workspace, check_output, whole_file
+from linkparity.support.files import STREAM, check_output, whole_files
+from linkparity.support.workspace import Workspace
 from linkparity.tables.audit_table import Audit, audit_scores
 from linkparity.tables.engines.duckdb import DuckEngine, size_of
 from linkparity.tables.engines.errors import readable_errors
@@ -92,11 +93,10 @@ def run_project(
         found = report(table, stats, tilted)
         fair, names = fair_rows(table, stats, tilted, wish.explain)
         spool = Path(inputs.tmp) if inputs.tmp else None
-        with ExitStack() as files:
-            if wish.save_tilts is not None:
-                tilts = files.enter_context(whole_file(wish.save_tilts, force))
+        outputs = [out] if wish.save_tilts is None else [out, wish.save_tilts]
+        with whole_files(outputs, force, spool) as (path, *more):
+            for tilts in more:
                 Path(tilts).write_text(tilts_text(table, tilted), encoding="utf-8")
-            path = files.enter_context(whole_file(out, force, spool))
             table.engine.write(table, fair, names, path, shape)
         return found
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkparity.support.files import Workspace
 from linkparity.support.optional import require
+from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import EXTRA, ROW, Engine, Input, numbered
 from linkparity.tables.engines.errors import unreadable
 from linkparity.tables.reading.files import (

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkparity.support.errors import PlainError
-from linkparity.support.files import Workspace
 from linkparity.support.optional import require
+from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import ROW, Engine, Input, numbered
 from linkparity.tables.engines.duckdb import (
     DuckEngine,

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from linkparity.support.files import STREAM, Workspace
+from linkparity.support.files import STREAM
 from linkparity.support.registry import nearest
+from linkparity.support.workspace import Workspace
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 DELIMITER = {"csv": ",", "tsv": "\t"}

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from linkparity.graph.groups import missing
-from linkparity.support.files import Workspace
 from linkparity.support.optional import require
+from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import EXTRA, ROW, Engine, Input
 from linkparity.tables.engines.duckdb import DuckEngine
 from linkparity.tables.reading.columns import Reading, pick_columns, pick_node_column
