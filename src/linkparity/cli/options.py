@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from linkparity.tables.run import Inputs
 
 #: Names of the registries, repeated because ``--help`` must not import torch; a test compares them.
-MODELS = ("cne", "debayes", "dot-product", "gae", "maxent")
+MODELS = ("cne", "debayes", "deepwalk", "dot-product", "fairwalk", "gae", "maxent")
 CRITERIA = ("dp", "eo", "weak-dp", "equalized-odds", "accuracy")
 
 

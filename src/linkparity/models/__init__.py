@@ -4,11 +4,22 @@ from linkparity.models.base import LinkModel
 from linkparity.models.cne import CNE
 from linkparity.models.debayes import DeBayes
 from linkparity.models.dot_product import DotProduct
+from linkparity.models.fairwalk import DeepWalk, Fairwalk
 from linkparity.models.gae import GAE
 from linkparity.models.maxent import MaxEnt
 from linkparity.support.registry import Registry
 
-__all__ = ["CNE", "GAE", "MODELS", "DeBayes", "DotProduct", "LinkModel", "MaxEnt"]
+__all__ = [
+    "CNE",
+    "GAE",
+    "MODELS",
+    "DeBayes",
+    "DeepWalk",
+    "DotProduct",
+    "Fairwalk",
+    "LinkModel",
+    "MaxEnt",
+]
 
 #: The models by name; registering one here is all that the contract tests need.
 MODELS: Registry[type[LinkModel]] = Registry(
@@ -16,7 +27,9 @@ MODELS: Registry[type[LinkModel]] = Registry(
     {
         "cne": CNE,
         "debayes": DeBayes,
+        "deepwalk": DeepWalk,
         "dot-product": DotProduct,
+        "fairwalk": Fairwalk,
         "gae": GAE,
         "maxent": MaxEnt,
     },
