@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from linkparity.metrics import METRICS, VIEWS, Estimate, frame
-from linkparity.metrics.evaluation import INDEPENDENCE, evaluate, score_pairs
+from linkparity.metrics.evaluation import evaluate, score_pairs
+from linkparity.metrics.results import INDEPENDENCE, SHARED_NODES, CellScore
 
 NAMES = ("left", "right", "green")
 
@@ -61,13 +62,67 @@ def test_evaluate_scores_the_test_pairs_with_their_groups_and_weights(split, log
     assert np.array_equal(model.asked, split.test.index)
     groups = split.train.group.numpy()[split.test.index.numpy()]
     direct = score_pairs(
-        logits, groups, split.test.label.numpy(), split.test.weight.numpy(), seed=4
+        logits,
+        groups,
+        split.test.label.numpy(),
+        split.test.weight.numpy(),
+        seed=4,
+        nodes=split.test.index.numpy(),
     )
     for name in ("auc", "ap", "dp", "eo", "rdp"):
         assert getattr(scores, name) == getattr(direct, name)
         assert isinstance(getattr(scores, name), float)
     assert scores.intervals == direct.intervals
     assert (scores.pairs, scores.links) == (500, int(split.test.label.sum()))
+
+
+def test_without_nodes_or_when_told_pairs_are_independent_and_a_note_says_so(split, logits):
+    groups, nodes = split.train.group[split.test.index], split.test.index
+    given = {"logits": logits, "groups": groups, "labels": split.test.label}
+    without = score_pairs(**given)
+    told = score_pairs(**given, nodes=nodes, intervals="pairs")
+    by_node = score_pairs(**given, nodes=nodes)
+    assert without.intervals == told.intervals != by_node.intervals
+    assert without.notes[0] == told.notes[0] == INDEPENDENCE
+    assert by_node.notes[0] == SHARED_NODES
+    assert by_node.values == pytest.approx(without.values, nan_ok=True)
+    with pytest.raises(ValueError, match="unknown kind of intervals 'node'; did you mean 'nodes'"):
+        score_pairs(**given, nodes=nodes, intervals="node")
+    with pytest.raises(ValueError, match=r"nodes must have the shape \(500, 2\), got \(500,\)"):
+        score_pairs(**given, nodes=nodes[:, 0])
+
+
+def test_ids_of_nodes_may_be_text(split, logits):
+    groups, nodes = split.train.group[split.test.index], split.test.index.numpy()
+    names = np.array([f"node {i}" for i in range(60)], dtype=object)
+    given = {"logits": logits, "groups": groups, "labels": split.test.label}
+    expected = score_pairs(**given, nodes=nodes).intervals
+    found = score_pairs(**given, nodes=names[nodes]).intervals
+    for name, ends in expected.items():
+        assert found[name] == pytest.approx(ends)
+
+
+def test_cells_have_intervals_that_go_to_json_and_back(split, logits):
+    scores = evaluate(Model(logits), split)
+    for cell in scores.cells:
+        if cell.pairs > 30:
+            assert cell.interval[0] < cell.mean < cell.interval[1]
+            assert cell.link_interval[0] < cell.link_mean < cell.link_interval[1]
+        told = json.loads(json.dumps(cell.to_dict(), allow_nan=False))
+        assert CellScore.from_dict(told).to_dict() == cell.to_dict()
+    bare = evaluate(Model(logits), split, confidence=None)
+    assert bare.cells[0].interval is None
+    assert CellScore.from_dict(bare.cells[0].to_dict()) == bare.cells[0]
+
+
+def test_few_nodes_behind_an_interval_are_told_with_the_coverage_measured_for_so_many():
+    rng = np.random.default_rng(3)
+    nodes = np.array([(i, j) for i in range(24) for j in range(i)])
+    groups = nodes % 3
+    scores = score_pairs(rng.normal(size=len(nodes)), groups, nodes=nodes)
+    (note,) = [each for each in scores.notes if "in effect" in each]
+    assert note.startswith("dp, rdp: an interval has in effect 8 nodes behind it.")
+    assert "with 5 nodes per group" in note
 
 
 def test_a_model_may_index_the_pairs_and_may_give_probabilities_alone(split):
@@ -154,7 +209,7 @@ def test_reason_for_an_interval_alone_stands_under_its_own_name():
     scores = score_pairs([0.0, 1, 2, 3], [[0, 0], [0, 1], [1, 2], [2, 2]], [0, 0, 1, 1])
     assert scores.auc == 1.0
     assert "auc" not in scores.reasons
-    assert "DeLong" in scores.reasons["auc interval"]
+    assert "separate" in scores.reasons["auc interval"]
 
 
 def test_cells_carry_names_counts_and_means(split, logits):
@@ -195,8 +250,8 @@ def test_dict_is_json_with_null_for_undefined(split, logits):
 def test_printed_table_has_counts_and_the_sentence_beside_the_intervals(split, logits):
     scores = evaluate(Model(logits), split)
     text = str(scores)
-    assert INDEPENDENCE in text
-    assert INDEPENDENCE in scores.notes
+    assert " ".join(text.split()).count(SHARED_NODES) == 1
+    assert SHARED_NODES in scores.notes
     assert "too narrow" in INDEPENDENCE
     for name in METRICS:
         count, unit = scores.counts[name]
@@ -205,7 +260,8 @@ def test_printed_table_has_counts_and_the_sentence_beside_the_intervals(split, l
     assert "left – green" in text
     bare = evaluate(Model(logits), split, confidence=None)
     assert bare.intervals == {}
-    assert INDEPENDENCE not in str(bare)
+    assert SHARED_NODES not in bare.notes
+    assert INDEPENDENCE in str(evaluate(Model(logits), split, intervals="pairs"))
 
 
 def test_group_names_that_look_like_markup_print_as_they_are():
@@ -229,9 +285,9 @@ def test_frame_has_a_row_per_measure(split, logits):
     assert list(table.index) == list(METRICS)
     assert table.loc["dp", "low"] <= table.loc["dp", "value"] <= table.loc["dp", "high"]
     assert table.loc["rb", "reason"] == "the model has no embeddings"
-    assert table.attrs["notes"] == [INDEPENDENCE]
+    assert table.attrs["notes"] == list(evaluate(Model(logits), split).notes)
     clean = score_pairs([0.0, 1, 2, 3], [[0, 0], [0, 1], [1, 2], [2, 2]], [0, 0, 1, 1]).to_frame()
-    assert "DeLong" in clean.loc["auc", "reason"]
+    assert "separate" in clean.loc["auc", "reason"]
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -62,6 +62,23 @@ def weight_array(caller: str, weight: object, size: int) -> np.ndarray:
     return float_array(check_weights(weight, size, "weight", caller))
 
 
+def node_array(caller: str, nodes: object, size: int) -> np.ndarray | None:
+    """``nodes`` as ``(P, 2)`` ids, whole numbers or text, or None."""
+    if nodes is None:
+        return None
+    found = np.array(_detached(nodes))
+    fix = "give the ids of both nodes of each pair"
+    if found.shape != (size, 2):
+        problem = f"must have the shape ({size}, 2), got {found.shape}"
+        raise InputError(problem, fix, argument="nodes", caller=caller)
+    if found.dtype.kind == "O":
+        found = found.astype(str)
+    if found.dtype.kind not in "iuU":
+        problem = f"must be whole numbers or text, got {found.dtype}"
+        raise InputError(problem, fix, argument="nodes", caller=caller)
+    return found
+
+
 def float_array(values: object) -> np.ndarray:
     """A float64 copy of anything array-like, tensors of any device and precision included."""
     return np.array(_detached(values), dtype=np.float64)

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.metrics.frame import cell_frame
 from linkparity.metrics.measures import MEASURES
-from linkparity.metrics.results import INDEPENDENCE, Measured, by_measure, cell_scores
+from linkparity.metrics.results import (
+    INTERVALS,
+    Measured,
+    by_measure,
+    cell_scores,
+    few_nodes,
+)
 from linkparity.metrics.scored_pairs import ScoredPairs
 
 if TYPE_CHECKING:
@@ -64,6 +70,8 @@ def evaluate(
     confidence: float | None = 0.95,
     view: str = "subgroup",
     seed: int = 0,
+    *,
+    intervals: str = "nodes",
 ) -> Scores:
     """Score ``model`` on the held-out pairs of ``split``.
 
@@ -73,7 +81,9 @@ def evaluate(
         split: ``dp`` and ``kl`` use ``split.test.weight``, the other measures are unweighted.
         confidence: Confidence level of the intervals; None leaves them out.
         view: Which cells ``dp``, ``eo`` and ``rdp`` compare: ``subgroup``, ``mixed``, ``group``.
-        seed: Random seed of the bootstrap and of ``rb``.
+        seed: Random seed of the intervals and of ``rb``.
+        intervals: ``nodes`` allows for pairs that share nodes, ``pairs`` treats them as
+            independent, which is too narrow.
 
     ``kl`` is measured for ``model.criterion`` where that is one of linkparity's, else for ``dp``.
     """
@@ -96,6 +106,8 @@ def evaluate(
         view=view,
         confidence=confidence,
         seed=seed,
+        nodes=test.index,
+        intervals=intervals,
     )
 
 
@@ -126,6 +138,8 @@ def score_pairs(
     view: str = "subgroup",
     confidence: float | None = 0.95,
     seed: int = 0,
+    nodes: object = None,
+    intervals: str = "nodes",
 ) -> Scores:
     """Score the predictions of any model: ``logits (P,)`` or ``prob (P,)``, and ``groups (P, 2)``.
 
@@ -142,24 +156,31 @@ def score_pairs(
         criterion: The criterion of ``kl``; the cells of a ``Custom`` are those of these pairs.
         view: ``subgroup``, ``mixed`` or ``group``.
         confidence: Confidence level of the intervals; None leaves them out.
-        seed: Random seed of the bootstrap and of ``rb``.
+        seed: Random seed of the intervals and of ``rb``.
+        nodes: ``(P, 2)`` ids of the two nodes of each pair, for intervals that allow for pairs that
+            share nodes; in a bipartite graph, no id may occur on both sides. Without them, pairs
+            are treated as independent.
+        intervals: ``nodes``, or ``pairs`` to treat pairs as independent although nodes are given.
 
     >>> score_pairs(prob=[0.0, 0.9, 0.5], groups=[[0, 0], [1, 0], [2, 1]], confidence=None).dp
     0.9
     """
+    INTERVALS[intervals]  # an unknown name is refused before any work
     scored = ScoredPairs.of(
         logits, groups, labels, weight, prob=prob, names=group_names, embedding=embedding,
         node_group=node_group, baseline=baseline, criterion=criterion, view=view,
-        confidence=confidence, seed=seed,
+        confidence=confidence, seed=seed, nodes=nodes if intervals == "nodes" else None,
     )  # fmt: skip
     found = {name: measure.function(scored) for name, measure in MEASURES.items()}
-    notes = [f"{name}: {e.note}." for name, e in found.items() if e.note]
+    notes = [f"{name}: {e.note}." for name, e in found.items() if e.note] + few_nodes(found)
+    if confidence is not None:
+        notes.insert(0, INTERVALS["pairs" if scored.nodes is None else "nodes"])
     return Scores(
         **by_measure(found),
         pairs=len(scored.prob),
         links=None if scored.label is None else int(scored.label.sum()),
-        cells=cell_scores(scored.means, scored.label is not None),
-        notes=(*([INDEPENDENCE] if confidence is not None else []), *notes),
+        cells=cell_scores(scored.means, scored.label is not None, found),
+        notes=tuple(notes),
         view=view,
         confidence=confidence,
         criterion=getattr(criterion, "name", str(criterion)),

@@ -1,20 +1,17 @@
 """Gaps between mean predictions: ``dp`` over all pairs, ``eo`` over true links."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkparity.metrics.cell_sums import gap
-from linkparity.metrics.intervals.bootstrap import gap_interval, resampled_sums
-from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs
-from linkparity.metrics.views import ViewCells, cell_labels
+from linkparity.metrics.intervals.covariance import CellCovariance, Spread
+from linkparity.metrics.intervals.simultaneous import gap_interval, mean_intervals
+from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs, no_interval
+from linkparity.metrics.views import cell_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Draw = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
 def dp(scored: ScoredPairs) -> Estimate:
@@ -24,7 +21,7 @@ def dp(scored: ScoredPairs) -> Estimate:
        \bar h_c = \tfrac{1}{W_c} \sum_{k \in c} w_k h_k
 
     0 is parity on this measure, 1 the worst. Cells without weight have no mean and are left out;
-    with fewer than two cells left the gap is ``nan``. The interval is bootstrapped.
+    with fewer than two cells left the gap is ``nan``.
     """
     return _gap(scored, scored.weight, scored.weight > 0, "pairs")
 
@@ -36,84 +33,82 @@ def eo(scored: ScoredPairs) -> Estimate:
        \bar h_c = \frac{1}{|E_c|} \sum_{k \in E_c} h_k
 
     0 is parity on this measure, 1 the worst. Unweighted. Cells without a link have no mean and are
-    left out; with fewer than two cells left the gap is ``nan``. The interval is bootstrapped.
+    left out; with fewer than two cells left the gap is ``nan``.
     """
     if scored.label is None:
-        unknown = (NAN, NAN) if scored.confidence is not None else None
-        return Estimate(NAN, 0, "links", unknown, "no labels were given")
+        reason = "no labels were given"
+        return Estimate(NAN, 0, "links", no_interval(scored.confidence), reason)
     return _gap(scored, np.ones(len(scored.prob)), scored.label == 1, "links")
 
 
 def _gap(scored: ScoredPairs, weight: np.ndarray, counted: np.ndarray, unit: str) -> Estimate:
     rows = scored.in_cells[counted[scored.in_cells]]
-    means = scored.means.mean if unit == "pairs" else scored.means.link_mean
-    prob, weight, code, cells = scored.prob[rows], weight[rows], scored.code[rows], scored.cells
-    groups = cells.member.shape[0]
-    sums = (np.bincount(code, weight, groups), np.bincount(code, weight**2, groups))
-
-    def draw() -> tuple[np.ndarray, np.ndarray]:
-        generator = np.random.default_rng(scored.seed)
-        return resampled_sums(prob, weight, code, groups, generator=generator)
-
-    given = CellGap(means, cells, effective_size(*sums, cells.member), len(rows), unit, scored.view)
-    return gap_estimate(given, draw, scored.confidence)
+    found = scored.means
+    mean, total = (found.mean, found.weight) if unit == "pairs" else (found.link_mean, found.links)
+    spread = None
+    if scored.confidence is not None:
+        spread = _covariance(scored, weight, rows, mean, total).result()
+    labels = cell_labels(scored.cells.groups)
+    size = (len(rows), unit)
+    return gap_estimate(mean, spread, labels, size, scored.view, scored.confidence, scored.seed)
 
 
-@dataclass(frozen=True, eq=False)
-class CellGap:
-    """Means of cells, and what the interval of their gap is computed from.
+def _covariance(
+    scored: ScoredPairs, weight: np.ndarray, rows: np.ndarray, mean: np.ndarray, total: np.ndarray
+) -> CellCovariance:
+    """Of the cell means, from the pairs ``rows``."""
+    member = scored.cells.member
 
-    Attributes:
-        means: ``(M,)`` of the cells, ``nan`` where empty.
-        cells: Cells of the view.
-        size: ``(M,)`` effective number of pairs in each.
-        count: Number of pairs or links in all cells.
-        unit: ``pairs`` or ``links``.
+    def by_cell(values: np.ndarray) -> "csr_array":
+        from scipy.sparse import csr_array
+
+        shape = (len(scored.prob), member.shape[0])
+        return csr_array((values[rows], (rows, scored.code[rows])), shape=shape) @ member
+
+    mass, weights = by_cell(weight * scored.prob), by_cell(weight)
+    if scored.clusters is not None:
+        return scored.clusters.covariance(mass, weights, mean, total)
+    found = CellCovariance(mean, total, by_node=False)
+    found.add_dyads(mass, weights)
+    return found
+
+
+def gap_estimate(
+    mean: np.ndarray,
+    spread: Spread | None,
+    labels: list[str],
+    size: tuple[int, str],
+    view: str,
+    confidence: float | None,
+    seed: int,
+) -> Estimate:
+    """The gap of ``mean (M,)`` with its interval, or with the reason why either is undefined.
+
+    Args:
+        mean: ``nan`` for an empty cell.
+        spread: Of the means; needed with ``confidence``.
+        labels: Of the cells.
+        size: Number of pairs or links in all cells, and which of the two.
         view: Name of the view.
+        confidence: Confidence level; None for no interval.
+        seed: Random seed of the draws.
     """
-
-    means: np.ndarray
-    cells: ViewCells
-    size: np.ndarray
-    count: int
-    unit: str
-    view: str
-
-
-def gap_estimate(given: CellGap, draw: Draw, confidence: float | None) -> Estimate:
-    """The gap with its bootstrap interval, or with the reason why either is undefined.
-
-    ``draw`` returns ``(B, G)`` resampled sums of w h and of w per group pair.
-    """
-    means, size, count, unit = given.means, given.size, given.count, given.unit
-    value = gap(means)
+    value, (count, unit) = gap(mean), size
+    filled = ~np.isnan(mean)
     if np.isnan(value):
-        cells = int((~np.isnan(means)).sum())
-        reason = f"needs {unit} in two cells of the view {given.view!r}, got {cells}"
-        unknown = (NAN, NAN) if confidence is not None else None
-        return Estimate(value, count, unit, unknown, reason)
-    if confidence is None:
+        reason = f"needs {unit} in two cells of the view {view!r}, got {int(filled.sum())}"
+        return Estimate(value, count, unit, no_interval(confidence), reason)
+    if confidence is None or spread is None:
         return Estimate(value, count, unit)
-    single = np.flatnonzero(~np.isnan(means) & (size < 2))
-    labels = cell_labels(given.cells.groups)
-    names = ", ".join(labels[c] for c in single)
-    if np.nanargmax(means) in single or np.nanargmin(means) in single:
-        reason = f"an end of the gap has a single pair's worth of {unit} ({names})"
-        return Estimate(value, count, unit, (NAN, NAN), reason)
-    mass, total = draw()
-    used = np.flatnonzero(size >= 2)
-    mean, n, member = means[used], size[used], given.cells.member[:, used]
-    off = (mass @ member) / (total @ member) - mean
-    interval = gap_interval(mean, mean + off * np.sqrt((n + 1) / (n - 1)), confidence)
-    note = f"the interval leaves out {names}: a single pair's worth of {unit}" if names else ""
-    return Estimate(value, count, unit, interval, note=note)
-
-
-def effective_size(weight: np.ndarray, square: np.ndarray, member: "csr_array") -> np.ndarray:
-    r"""Kish's number of pairs per cell, :math:`(\sum w)^2 / \sum w^2`; 0 where empty.
-
-    ``weight`` and ``square`` are the sums of w and of w² per group pair, ``(G,)``.
-    """
-    total, squares = weight @ member, square @ member.power(2)
-    size: np.ndarray = np.divide(total**2, squares, out=np.zeros(len(total)), where=squares > 0)
-    return size
+    ends = mean_intervals(mean, spread, confidence)
+    missing = filled & (np.isnan(spread.variance) | (not spread.by_node) & (spread.nodes < 2))
+    names = ", ".join(labels[c] for c in np.flatnonzero(missing))
+    few = "too few nodes for a variance" if spread.by_node else f"a single pair's worth of {unit}"
+    if missing[np.nanargmax(mean)] or missing[np.nanargmin(mean)]:
+        reason = f"an end of the gap has {few} ({names})"
+        return Estimate(value, count, unit, (NAN, NAN), reason, cell_intervals=ends)
+    used = np.flatnonzero(filled & ~missing)
+    kept = spread.of(used)
+    interval = gap_interval(mean[used], kept, confidence, seed)
+    note = f"the interval leaves out {names}: {few}" if names else ""
+    return Estimate(value, count, unit, interval, note=note, nodes=kept.least, cell_intervals=ends)

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from linkparity.metrics.auc import ap, auc
 from linkparity.metrics.gaps import dp, eo
 from linkparity.metrics.kl import kl
+from linkparity.metrics.ranks import ap, auc, rdp
 from linkparity.metrics.rb import rb
-from linkparity.metrics.rdp import rdp
 from linkparity.metrics.scored_pairs import Estimate, ScoredPairs
 from linkparity.support.registry import Registry
 

@@ -13,8 +13,10 @@ from linkparity.metrics.checks import (
     float_array,
     group_array,
     label_array,
+    node_array,
     weight_array,
 )
+from linkparity.metrics.intervals.covariance import PairClusters
 from linkparity.metrics.views import ViewCells, view_cells
 from linkparity.support.errors import InputError
 from linkparity.support.validation import check_unique, integers
@@ -35,6 +37,9 @@ class Estimate:
         interval: ``(low, high)``; ``(nan, nan)`` where undefined, None for a measure without one.
         reason: Why the value or its interval is undefined; empty otherwise.
         note: What to know about a value that is defined.
+        nodes: Smallest effective number of nodes behind the interval; None where it is not based
+            on nodes.
+        cell_intervals: ``(M, 2)`` intervals of the means of the cells that a gap is between.
     """
 
     value: float
@@ -43,6 +48,13 @@ class Estimate:
     interval: tuple[float, float] | None = None
     reason: str = ""
     note: str = ""
+    nodes: float | None = None
+    cell_intervals: np.ndarray | None = None
+
+
+def no_interval(confidence: float | None) -> tuple[float, float] | None:
+    """The interval of an undefined measure; None where no intervals are asked for."""
+    return None if confidence is None else (NAN, NAN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +75,8 @@ class ScoredPairs:
         criterion: The criterion ``kl`` is measured for.
         view: Which cells ``dp``, ``eo`` and ``rdp`` compare.
         confidence: Confidence level of the intervals; None for no intervals.
-        seed: Random seed of the bootstrap and of ``rb``.
+        seed: Random seed of the intervals and of ``rb``.
+        nodes: ``(P, 2)`` ids of the two nodes of each pair, or None.
     """
 
     logits: np.ndarray
@@ -80,6 +93,7 @@ class ScoredPairs:
     view: str = "subgroup"
     confidence: float | None = 0.95
     seed: int = 0
+    nodes: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -98,6 +112,7 @@ class ScoredPairs:
         view: str = "subgroup",
         confidence: float | None = 0.95,
         seed: int = 0,
+        nodes: object = None,
     ) -> "ScoredPairs":
         """Check what is given, either ``logits`` or ``prob``, and keep it as float64 arrays."""
         x, h, rank = check_scores(CALLER, logits, prob)
@@ -114,7 +129,7 @@ class ScoredPairs:
             x, h, rank, group,
             label_array(CALLER, labels, len(x)), weight_array(CALLER, weight, len(x)),
             tuple(names), points, side, label_array(CALLER, baseline, len(x), "baseline"),
-            criterion, view, confidence, seed,
+            criterion, view, confidence, seed, node_array(CALLER, nodes, len(x)),
         )  # fmt: skip
 
     @cached_property
@@ -144,6 +159,11 @@ class ScoredPairs:
         """Row numbers of the pairs that belong to some cell of the view."""
         counts = np.append(self.cells.member.sum(axis=1) > 0, False)
         return np.flatnonzero(counts[self.code])
+
+    @cached_property
+    def clusters(self) -> PairClusters | None:
+        """Which pairs share a node; None where nodes are unknown."""
+        return None if self.nodes is None else PairClusters.of_nodes(self.nodes)
 
     @cached_property
     def means(self) -> CellMeans:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkparity.metrics.cell_sums import CellMeans
-from linkparity.metrics.results import INDEPENDENCE, CellScore, Measured, about
+from linkparity.metrics.results import INDEPENDENCE, Measured, about, cell_scores
 from linkparity.metrics.scored_pairs import NAN, Estimate
 from linkparity.metrics.views import VIEWS
 from linkparity.projection.solver import Infeasible, NotConverged
@@ -121,7 +121,7 @@ def audit_scores(
         counts={name: (e.count, e.unit) for name, e in found.items()},
         pairs=int(stats.count.sum()),
         links=int((stats.count * stats.label).sum()) if table.labelled else None,
-        cells=_cells(means, table.labelled),
+        cells=cell_scores(means, table.labelled, found),
         reasons={about(name, e): e.reason for name, e in found.items() if e.reason},
         notes=_notes(table, stats, found, small, confidence, every),
         confidence=confidence,
@@ -151,15 +151,6 @@ def _kl(table: ScoreTable, stats: Statistics, criterion: str) -> Estimate:
     if cells < 2:
         return Estimate(NAN, count, reason=f"needs pairs in two cells of {criterion}, got {cells}")
     return Estimate(found.kl_mean, count)
-
-
-def _cells(means: CellMeans, labelled: bool) -> tuple[CellScore, ...]:
-    columns = (means.pairs, means.links, means.mean, means.link_mean)
-    rows = zip(means.groups, *(column.tolist() for column in columns), strict=True)
-    return tuple(
-        CellScore(groups, pairs, int(links) if labelled else None, mean, link_mean)
-        for groups, pairs, links, mean, link_mean in rows
-    )
 
 
 def small_cells(means: CellMeans) -> tuple[str, ...]:

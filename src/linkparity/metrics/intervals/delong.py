@@ -1,10 +1,11 @@
 """The area under the ROC curve and its variance, from counts per distinct score."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+
+from linkparity.metrics.intervals.covariance import PairClusters, Spread
 
 
 def levels(scores: np.ndarray) -> np.ndarray:
@@ -27,17 +28,42 @@ def delong(level: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> tup
     >>> delong(np.array([0, 1, 2, 3]), np.array([0, 1, 0, 1]), np.array([1, 0, 1, 0]))
     (0.75, 0.125)
     """
-    size = int(level.max()) + 1 if len(level) else 0
-    above, below = np.bincount(level, positive, size), np.bincount(level, negative, size)
-    m, n = above.sum(), below.sum()
+    m, n = positive.sum(), negative.sum()
     if m == 0 or n == 0:
         return float("nan"), float("nan")
-    beats = (np.cumsum(below) - below / 2) / n
-    beaten = 1 - (np.cumsum(above) - above / 2) / m
-    area = float(above @ beats / m)
+    beats, beaten = placements(level, positive, negative)
+    area = float(positive @ beats[level] / m)
     x, y = positive * (beats - area)[level], negative * (beaten - area)[level]
     clusters = (np.count_nonzero(positive), np.count_nonzero(negative), len(level))
     return area, _variance((x @ x, y @ y, x @ y), clusters, m, n)
+
+
+def placements(
+    level: np.ndarray, positive: np.ndarray, negative: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of each level ``(L,)``: negatives that a positive beats, positives that beat a negative.
+
+    Both are fractions of all negatives and of all positives; ties count half.
+    """
+    above, below = np.bincount(level, positive), np.bincount(level, negative)
+    beats = (np.cumsum(below) - below / 2) / below.sum()
+    return beats, 1 - (np.cumsum(above) - above / 2) / above.sum()
+
+
+def clustered(
+    clusters: PairClusters, level: np.ndarray, positive: np.ndarray, negative: np.ndarray
+) -> tuple[float, Spread]:
+    r"""AUC when pairs share nodes: the sum of two mean placements less a constant.
+
+    Its residuals are (placement − A) / m for positives and (placement − A) / n for negatives, so
+    its variance is that of the sum of the means of two cells.
+    """
+    beats, beaten = placements(level, positive, negative)
+    weight = np.stack([positive, negative], axis=1).astype(np.float64)
+    total = weight.sum(axis=0)
+    mass = weight * np.stack([beats[level], beaten[level]], axis=1)
+    area = float(mass[:, 0].sum() / total[0])
+    return area, clusters.covariance(mass, weight, np.full(2, area), total).result().of_sum()
 
 
 def against_rest(
@@ -80,20 +106,3 @@ def _variance(
         return float("nan")
     s10, s01, s11 = np.array(sums) * count / (count - 1)
     return max(float(s10 / m**2 + s01 / n**2 + 2 * s11 / (m * n)), 0.0)
-
-
-def largest_interval(
-    area: np.ndarray, variance: np.ndarray, confidence: float, least: float = 0.0
-) -> tuple[float, float]:
-    r"""Interval for the largest of several AUCs.
-
-    .. math:: [\max_c (A_c - z s_c),\ \max_c (A_c + z s_c)], \quad
-       z = \Phi^{-1}\!\big(1 - \tfrac{\alpha}{2 M}\big)
-
-    All M intervals hold at once with the given confidence (Bonferroni), so the largest of their
-    lower and upper ends hold the largest AUC. With M = 1 it is the plain interval. The largest of
-    the AUCs of every cell against the rest is at least 0.5, which is then ``least``.
-    """
-    z = float(NormalDist().inv_cdf(1 - (1 - confidence) / (2 * len(area))))
-    half = z * np.sqrt(variance)
-    return max(float((area - half).max()), least), min(float((area + half).max()), 1.0)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from linkparity.metrics.gaps import CellGap, effective_size, gap_estimate
-from linkparity.metrics.intervals.bootstrap import drawn_sums
+from linkparity.metrics.gaps import gap_estimate
+from linkparity.metrics.intervals.covariance import CellCovariance
 from linkparity.metrics.scored_pairs import NAN, Estimate
-from linkparity.metrics.views import view_cells
+from linkparity.metrics.views import cell_labels, view_cells
 from linkparity.tables.measures.statistics import Statistics, pair_keys, view_means
 from linkparity.tables.reading.score_table import ScoreTable
 
@@ -32,17 +32,14 @@ def _gap(
     pairs, of = pair_keys(stats)
     part = stats.count * (stats.label == 1) if links else stats.count
     count = np.bincount(of, part, len(pairs))
-    mean = np.bincount(of, part * stats.mean, len(pairs)) / np.maximum(count, 1)
-    off = stats.square + stats.count * (stats.mean - mean[of]) ** 2
-    square = np.bincount(of, off * (part > 0), len(pairs))
     cells = view_cells(pairs, view, table.names)
     means = view_means(stats, stats.mean, table, view)
-    mine = means.link_mean if links else means.mean
-    unit = "links" if links else "pairs"
+    mean, total = (means.link_mean, means.links) if links else (means.mean, means.weight)
+    spread = None
+    if confidence is not None:
+        sums = CellCovariance(mean, total, by_node=False)
+        sums.add_counted(part, stats.mean, stats.square * (part > 0), cells.member[of])
+        spread = sums.result()
     inside = int(count[np.asarray(cells.member.sum(axis=1)) > 0].sum())
-
-    def draw() -> tuple[np.ndarray, np.ndarray]:
-        return drawn_sums(count, mean, square, generator=np.random.default_rng(seed))
-
-    size = effective_size(count, count, cells.member)
-    return gap_estimate(CellGap(mine, cells, size, inside, unit, view), draw, confidence)
+    size = (inside, "links" if links else "pairs")
+    return gap_estimate(mean, spread, cell_labels(cells.groups), size, view, confidence, seed)

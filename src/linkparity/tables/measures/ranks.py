@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.metrics.intervals.delong import largest_interval
+from linkparity.metrics.intervals.covariance import Spread
 from linkparity.metrics.rank_sums import RankSums
-from linkparity.metrics.scored_pairs import NAN, Estimate
+from linkparity.metrics.ranks import auc_estimate, rdp_estimate
+from linkparity.metrics.scored_pairs import NAN, Estimate, no_interval
 from linkparity.tables.measures.row_sums import moved_rows
 from linkparity.tables.measures.statistics import Statistics, pair_keys
 from linkparity.tables.reading.score_table import ScoreTable
@@ -55,38 +56,17 @@ def _sorted(table: ScoreTable, stats: Statistics, tilt: np.ndarray | None) -> An
 
 
 def _auc(ranks: RankSums, count: int, labelled: bool, confidence: float | None) -> Estimate:
-    unknown = (NAN, NAN) if confidence is not None else None
     if not labelled:
-        return Estimate(NAN, count, interval=unknown, reason="no labels were given")
-    area, variance = (float(part[1]) for part in ranks.result())
-    if np.isnan(area):
+        reason = "no labels were given"
+        return Estimate(NAN, count, interval=no_interval(confidence), reason=reason)
+    area, variance = (part[1:] for part in ranks.result())
+    if np.isnan(area[0]):
         links = int(ranks.count[1])
         reason = f"needs links and non-links, got {links:,} links among {count:,} pairs"
-        return Estimate(NAN, count, interval=unknown, reason=reason)
-    if confidence is None:
-        return Estimate(area, count)
-    if not variance > 0:
-        reason = "DeLong's variance is 0 or unknown, which says nothing about certainty"
-        return Estimate(area, count, interval=unknown, reason=reason)
-    ends = largest_interval(np.array([area]), np.array([variance]), confidence)
-    return Estimate(area, count, interval=ends)
+        return Estimate(NAN, count, interval=no_interval(confidence), reason=reason)
+    return auc_estimate(float(area[0]), count, Spread.independent(variance), confidence)
 
 
 def _rdp(ranks: RankSums, count: int, names: list[str], confidence: float | None) -> Estimate:
-    unknown = (NAN, NAN) if confidence is not None else None
     area, variance = ranks.result()
-    if len(area) < 2:
-        reason = f"needs pairs in two cells of the view 'subgroup', got {len(area)}"
-        return Estimate(NAN, count, interval=unknown, reason=reason)
-    value = float(area.max())
-    if confidence is None:
-        return Estimate(value, count)
-    known = variance > 0
-    if not known[area.argmax()]:
-        name = names[int(area.argmax())]
-        reason = f"DeLong's variance is 0 or unknown for {name}, where the AUC is largest"
-        return Estimate(value, count, interval=unknown, reason=reason)
-    left = [name for name, some in zip(names, known, strict=True) if not some]
-    note = f"the interval leaves out {', '.join(left)}, without a variance" if left else ""
-    ends = largest_interval(area[known], variance[known], confidence, 0.5)
-    return Estimate(value, count, interval=ends, note=note)
+    return rdp_estimate(area, count, names, Spread.independent(variance), confidence)

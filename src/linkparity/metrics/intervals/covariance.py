@@ -1,0 +1,247 @@
+"""Covariance of weighted means over cells whose pairs share nodes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Cells up to which all their covariances are kept.
+MAX_PAIRWISE = 300
+
+
+@dataclass(frozen=True, eq=False)
+class PairClusters:
+    """Which pairs vary together, because they share a node.
+
+    Attributes:
+        nodes: sparse ``(N, P)``, 1 where a pair contains a node.
+        dyads: sparse ``(D, P)``, 1 where a pair joins the two nodes of a dyad, in either direction;
+            a node with itself is no dyad.
+    """
+
+    nodes: "csr_array"
+    dyads: "csr_array"
+
+    @classmethod
+    def of_nodes(cls, nodes: np.ndarray) -> "PairClusters":
+        """The clusters of pairs ``nodes (P, 2)``, ids of any kind that can be sorted."""
+        ids, number = np.unique(nodes, return_inverse=True)
+        ends = np.sort(number.reshape(-1, 2), axis=1)
+        two = np.flatnonzero(ends[:, 0] != ends[:, 1])
+        _, dyad = np.unique(ends[two, 0] * len(ids) + ends[two, 1], return_inverse=True)
+        node, pair = np.append(ends[:, 0], ends[two, 1]), np.append(np.arange(len(ends)), two)
+        return cls(_incidence(node, pair, len(ends)), _incidence(dyad, two, len(ends)))
+
+    def of(self, pairs: np.ndarray) -> "PairClusters":
+        """The clusters of some of the pairs."""
+        if len(pairs) == self.dyads.shape[1]:
+            return self
+        return PairClusters(self.nodes[:, pairs], self.dyads[:, pairs])
+
+    def covariance(
+        self, mass: Any, weight: Any, mean: np.ndarray, total: np.ndarray
+    ) -> "CellCovariance":
+        """Of the means of M cells, from w h and w of each pair in each, ``(P, M)``."""
+        found = CellCovariance(mean, total)
+        found.add_nodes(self.nodes @ mass, self.nodes @ weight)
+        found.add_dyads(self.dyads @ mass, self.dyads @ weight)
+        return found
+
+
+def _incidence(row: np.ndarray, column: np.ndarray, columns: int) -> "csr_array":
+    from scipy.sparse import csr_array
+
+    shape = (int(row.max(initial=-1)) + 1, columns)
+    return csr_array((np.ones(len(row)), (row, column)), shape=shape)
+
+
+class CellCovariance:
+    r"""Dyadic cluster-robust covariance of M weighted means, from sums per node and per dyad.
+
+    .. math:: \mathrm{Cov}_{cc'} = \frac{1}{1 - \kappa_{cc'}} \cdot
+              \frac{\sum_i U_{ic} U_{ic'} - \sum_d D_{dc} D_{dc'}}{W_c W_{c'}}, \qquad
+              \kappa_{cc'} = \frac{\sum_i B_{ic} B_{ic'} - \sum_d B_{dc} B_{dc'}}{W_c W_{c'}}
+
+    with U and D the sums of :math:`w (h - \bar h_c)` over the pairs of a node and of a dyad, and
+    B the sums of w. Two pairs that share a node may covary in any way; a pair counts once although
+    it has two nodes. κ is the weight of two pairs that share a node among all two pairs: the
+    correction makes the variance unbiased where all pairs covary alike with the mean, such as
+    for all pairs of one group (κ ≈ 4/n for n nodes) or of two. The matrix is projected to a
+    positive semi-definite one, and a variance is not less than that of independent pairs. Nodes
+    and dyads may be added in batches, all sums of one at a time. With ``by_node=False`` pairs are
+    independent, only dyads are added, and
+
+    .. math:: \mathrm{Cov}_{cc'} = \frac{\sum_d D_{dc} D_{dc'}}{W_c W_{c'} (1 - \kappa_{cc'})},
+              \qquad \kappa_{cc'} = \frac{\sum_d B_{dc} B_{dc'}}{W_c W_{c'}}
+
+    Args:
+        mean: ``(M,)``, ``nan`` for an empty cell.
+        total: ``(M,)`` the weights W.
+        by_node: Whether pairs that share a node covary.
+    """
+
+    def __init__(self, mean: np.ndarray, total: np.ndarray, by_node: bool = True) -> None:
+        self.mean = np.where(np.isnan(mean), 0.0, mean)
+        self.total = np.asarray(total, dtype=np.float64)
+        self.by_node = by_node
+        size = len(mean)
+        shape = (size, size) if size <= MAX_PAIRWISE else (size,)
+        self.nodes, self.dyads = np.zeros((2, *shape)), np.zeros((2, *shape))
+        self.fourth = np.zeros(size)
+
+    def add_nodes(self, mass: Any, weight: Any) -> None:
+        """Sums of w h and of w per node and cell, ``(R, M)``, dense or sparse."""
+        self.nodes += self._products(mass, weight)
+        self.fourth += np.asarray((weight**2 * weight**2).sum(axis=0)).ravel()
+
+    def add_dyads(self, mass: Any, weight: Any) -> None:
+        """The same per dyad."""
+        self.dyads += self._products(mass, weight)
+
+    def add_counted(
+        self, count: np.ndarray, mean: np.ndarray, square: np.ndarray, member: "csr_array"
+    ) -> None:
+        """Dyads of one pair of weight 1 each, from K classes of them.
+
+        ``count``, ``mean`` and ``square`` are the number of pairs of each class, their mean and
+        their squared distances from it, ``member (K, M)`` how often a class counts in a cell.
+        """
+        within, weight = member * np.sqrt(square)[:, None], member * np.sqrt(count)[:, None]
+        self.dyads += self._products(weight * mean[:, None], weight)
+        self.dyads[0] += self._squares(within)
+
+    def result(self) -> "Spread":
+        """The covariance, corrected and projected to a positive semi-definite matrix."""
+        pair_variance, pair_kappa = map(_diagonal, self._corrected(self.dyads))
+        if not self.by_node:
+            covariance, _ = self._corrected(self.dyads)
+            endless = np.full(len(pair_kappa), np.inf)
+            return self._spread(covariance, pair_variance, 1 / pair_kappa, endless)
+        covariance, kappa = self._corrected(self.nodes - self.dyads)
+        variance = _diagonal(covariance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            nodes = _diagonal(self.nodes[1]) ** 2 / self.fourth
+            freedom = _freedom(nodes, _diagonal(kappa), pair_variance / variance)
+            freedom = np.where(variance > pair_variance, freedom, 1 / pair_kappa - 1)
+        return self._spread(covariance, np.fmax(variance, pair_variance), nodes, freedom)
+
+    def _corrected(self, sums: np.ndarray) -> np.ndarray:
+        """Covariances from products of U and of B, and κ; ``nan`` where κ is 1 or more."""
+        scale = np.outer(self.total, self.total) if sums.ndim == 3 else self.total**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            square, kappa = sums / scale
+            return np.array([np.where(kappa < 1 - 1e-9, square / (1 - kappa), np.nan), kappa])
+
+    def _spread(
+        self, covariance: np.ndarray, least: np.ndarray, nodes: np.ndarray, freedom: np.ndarray
+    ) -> "Spread":
+        """``covariance`` made positive semi-definite, each variance at least ``least``."""
+        least = np.where(np.isnan(_diagonal(covariance)), np.nan, least)
+        if covariance.ndim == 2:
+            covariance = _semidefinite(covariance, np.isnan(least))
+            covariance[np.diag_indices_from(covariance)] = np.fmax(_diagonal(covariance), least)
+            least = _diagonal(covariance)
+        equal = least <= (1e-13 * self.mean) ** 2  # but for rounding
+        variance = np.where(equal, 0.0, least)
+        if covariance.ndim == 1:
+            return Spread(variance, None, nodes, freedom, self.by_node)
+        covariance[equal] = covariance[:, equal] = 0.0
+        return Spread(variance, covariance, nodes, freedom, self.by_node)
+
+    def _products(self, mass: Any, weight: Any) -> np.ndarray:
+        """Products of U and of B between cells; between a cell and itself alone if many."""
+        off = mass - weight * self.mean[None, :]
+        return np.array([self._squares(off), self._squares(weight)])
+
+    def _squares(self, sums: Any) -> np.ndarray:
+        if self.nodes.ndim == 2:
+            return np.asarray((sums * sums).sum(axis=0)).ravel()
+        found = sums.T @ sums
+        return np.asarray(found if isinstance(found, np.ndarray) else found.toarray())
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How far M means may be from those of other nodes.
+
+    Attributes:
+        variance: ``(M,)`` of the means, ``nan`` where there is nothing to estimate it from.
+        covariance: ``(M, M)``, ``nan`` in the same places; None for more than 300 cells.
+        nodes: ``(M,)`` effective number of nodes, or of pairs if those are independent.
+        freedom: ``(M,)`` degrees of freedom of the variances.
+        by_node: Whether pairs that share a node covary.
+    """
+
+    variance: np.ndarray
+    covariance: np.ndarray | None
+    nodes: np.ndarray
+    freedom: np.ndarray
+    by_node: bool = True
+
+    @property
+    def least(self) -> float | None:
+        """The smallest effective number of nodes; None where pairs are independent."""
+        return float(self.nodes.min()) if self.by_node else None
+
+    @classmethod
+    def independent(cls, variance: np.ndarray) -> "Spread":
+        """Of quantities whose variance is known from independent pairs."""
+        return cls(variance, None, variance, np.full(len(variance), np.inf), by_node=False)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Spread"]) -> "Spread":
+        """Of several quantities one after the other, without their covariances."""
+        columns = ("variance", "nodes", "freedom")
+        variance, nodes, freedom = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in columns
+        )
+        return cls(variance, None, nodes, freedom)
+
+    def of_sum(self) -> "Spread":
+        """Of the sum of all M means, with the degrees of freedom of Welch and Satterthwaite."""
+        assert self.covariance is not None
+        variance = self.covariance.sum(keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            freedom = self.variance.sum() ** 2 / (self.variance**2 / self.freedom).sum()
+        least = self.nodes.min(keepdims=True)
+        return Spread(variance[0], variance, least, np.array([freedom]))
+
+    def of(self, cells: np.ndarray) -> "Spread":
+        """Of some of the cells."""
+        part = None if self.covariance is None else self.covariance[np.ix_(cells, cells)]
+        return Spread(
+            self.variance[cells], part, self.nodes[cells], self.freedom[cells], self.by_node
+        )
+
+
+def _freedom(nodes: np.ndarray, kappa: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+    r"""Degrees of freedom of each variance V, after Satterthwaite.
+
+    .. math:: \nu = \Big( \frac{q}{\sqrt{n - 1}} + \frac{T}{V} \sqrt\kappa \Big)^{-2}, \quad
+              n = \frac{(\sum_i B_i^2)^2}{\sum_i B_i^4}, \quad q = \max(0, 1 - T / V)
+
+    with T the variance if pairs were independent. Where nodes make the difference, T ≪ V and V is
+    known as well as a variance of n nodes is; where they make none, T ≈ V, and V is known from the
+    few pairs that share a node.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shared = np.maximum(1 - ratio, 0.0) / np.sqrt(nodes - 1)
+        found: np.ndarray = (shared + ratio * np.sqrt(kappa)) ** -2
+    return found
+
+
+def _semidefinite(matrix: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+    """The nearest positive semi-definite matrix; ``nan`` in the rows that are unknown."""
+    known = np.flatnonzero(~unknown)
+    values, vectors = np.linalg.eigh(np.nan_to_num(matrix[np.ix_(known, known)]))
+    found = np.full_like(matrix, np.nan)
+    found[np.ix_(known, known)] = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return found
+
+
+def _diagonal(values: np.ndarray) -> np.ndarray:
+    return np.diag(values) if values.ndim == 2 else values

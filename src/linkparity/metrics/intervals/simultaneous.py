@@ -1,0 +1,128 @@
+"""Intervals from covariances: of means, of differences, and of the largest of several."""
+
+from statistics import NormalDist
+
+import numpy as np
+
+from linkparity.metrics.intervals.covariance import Spread
+from linkparity.support.arrays import expit, logit
+
+#: Draws from the normal distribution that find out how far the largest of many differences goes.
+DRAWS = 2000
+
+
+def critical(tail: float, freedom: np.ndarray) -> np.ndarray:
+    """``(M,)`` the values that Student's t exceeds with probability ``tail``.
+
+    >>> critical(0.025, np.array([10.0, np.inf])).round(3).tolist()
+    [2.228, 1.96]
+    """
+    from scipy.special import stdtrit
+
+    with np.errstate(all="ignore"):
+        finite = -stdtrit(np.where(freedom < np.inf, freedom, 1.0), tail)
+    finite = np.where(np.isnan(finite), np.inf, finite)
+    return np.where(freedom < np.inf, finite, -NormalDist().inv_cdf(tail))
+
+
+def mean_intervals(
+    mean: np.ndarray, spread: Spread, confidence: float, together: int = 1
+) -> np.ndarray:
+    r"""``(M, 2)`` interval of each mean or AUC, on the logit scale so that it stays in [0, 1].
+
+    .. math:: \sigma\Big( \operatorname{logit} \bar h \pm
+              t_\nu \frac{s}{\bar h (1 - \bar h)} \Big)
+
+    ``nan`` without a variance. With ``together`` means, all intervals hold simultaneously
+    (Bonferroni).
+    """
+    t = critical((1 - confidence) / (2 * together), spread.freedom)
+    error = np.sqrt(spread.variance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = t * error / (mean * (1 - mean))
+        ends = np.stack([expit(logit(mean) - half), expit(logit(mean) + half)], axis=1)
+    ends[error == 0] = mean[error == 0, None]
+    return ends
+
+
+def largest_interval(
+    area: np.ndarray, spread: Spread, confidence: float, least: float = 0.0
+) -> tuple[float, float]:
+    r"""Interval for the largest of several AUCs.
+
+    .. math:: [\max_c \mathrm{low}_c,\ \max_c \mathrm{high}_c]
+
+    The intervals of all M hold simultaneously (Bonferroni), so the largest of their lower and of
+    their upper ends hold the largest AUC. They are those of :func:`mean_intervals`, or
+    :math:`A_c \pm z s_c` where pairs are independent. The largest of the AUCs of every
+    cell against the rest is at least 0.5, which is then ``least``.
+    """
+    if spread.by_node:
+        ends = mean_intervals(area, spread, confidence, len(area))
+    else:
+        half = critical((1 - confidence) / (2 * len(area)), spread.freedom)
+        half = half * np.sqrt(spread.variance)
+        ends = np.stack([area - half, area + half], axis=1)
+    low, high = ends.max(axis=0)
+    return max(float(low), least), min(float(high), 1.0)
+
+
+def gap_interval(
+    mean: np.ndarray, spread: Spread, confidence: float, seed: int = 0
+) -> tuple[float, float]:
+    r"""Interval for the largest gap between ``mean (M,)``, all of which have a variance.
+
+    .. math:: [\max_{c,c'} (\bar h_c - \bar h_{c'} - t_{cc'} s_{cc'}),\
+               \max_{c,c'} (\bar h_c - \bar h_{c'} + t_{cc'} s_{cc'})]
+
+    with s the standard error of a difference and t the quantile of Student's distribution at which
+    the intervals of all differences hold simultaneously, and so does that of the largest. Its tail
+    is that of the largest :math:`|\Delta_c - \Delta_{c'}| / s_{cc'}` over draws of Δ from the
+    normal distribution with the covariance of the means. Quantiles of drawn gaps would not
+    do: a gap between noisy means is biased upwards, and at parity they would never include 0. With
+    more than 300 cells the intervals of all means are used in place of all differences, which is a
+    little wider and linear in the number of cells.
+    """
+    if spread.covariance is None:
+        half = critical((1 - confidence) / (2 * len(mean)), spread.freedom)
+        half = half * np.sqrt(spread.variance)
+        low = (mean - half).max() - (mean + half).min()
+        high = (mean + half).max() - (mean - half).min()
+        return max(float(low), 0.0), min(float(high), 1.0)
+    error, freedom = difference_errors(spread)
+    tail = _simultaneous_tail(spread.covariance, error, confidence, seed)
+    half = np.where(error > 0, critical(tail, freedom), 0.0) * error
+    apart = np.subtract.outer(mean, mean)
+    return max(float((apart - half).max()), 0.0), min(float((apart + half).max()), 1.0)
+
+
+def difference_errors(spread: Spread) -> tuple[np.ndarray, np.ndarray]:
+    r"""``(M, M)`` standard errors of the differences of means, and their degrees of freedom.
+
+    .. math:: \nu_{cc'} = \frac{(s_c^2 + s_{c'}^2)^2}{s_c^4 / \nu_c + s_{c'}^4 / \nu_{c'}}
+    """
+    assert spread.covariance is not None
+    variance = np.add.outer(spread.variance, spread.variance)
+    error = np.sqrt(np.maximum(variance - 2 * spread.covariance, 0.0))
+    fourth = spread.variance**2 / spread.freedom
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return error, variance**2 / np.add.outer(fourth, fourth)
+
+
+def _simultaneous_tail(
+    covariance: np.ndarray, error: np.ndarray, confidence: float, seed: int
+) -> float:
+    """The tail probability at which all differences hold with ``confidence``."""
+    size = len(error)
+    if size <= 2:
+        return (1 - confidence) / 2
+    values, vectors = np.linalg.eigh(covariance)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    off = np.random.default_rng(seed).standard_normal((DRAWS, size)) @ root
+    largest = np.zeros(DRAWS)
+    for c in range(size - 1):
+        s = error[c, c + 1 :]
+        apart = np.abs(off[:, c + 1 :] - off[:, c, None])
+        ratio = np.divide(apart, s, out=np.zeros_like(apart), where=s > 0)
+        largest = np.maximum(largest, ratio.max(axis=1))
+    return NormalDist().cdf(-float(np.quantile(largest, confidence)))
