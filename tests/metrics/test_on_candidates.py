@@ -6,7 +6,7 @@ import torch
 
 import linkparity as lp
 from linkparity.graph.candidates import candidate_pairs
-from linkparity.metrics.candidates import area_under_curve, score_candidates, without_links
+from linkparity.metrics.candidates import area_under_curve, score_candidates
 from linkparity.support.arrays import expit
 
 
@@ -48,14 +48,56 @@ def test_a_sample_gives_the_means_of_all_within_its_standard_error(graph, monkey
     assert 0.1 < np.std(off, axis=0)[np.unique(group)].max() < 1.5
 
 
-def test_held_out_links_are_ranked_against_the_other_candidates(graph):
+class Model:
+    """Any model: logits by formula, no embedding."""
+
+    criterion = "eo"
+
+    def predict_logits(self, pairs):
+        return logits_of(pairs)
+
+
+def test_measures_over_candidates_are_those_of_a_loop_over_all_pairs(graph):
     split = lp.split_links(graph, seed=0)
-    links = split.test.index[split.test.label == 1].numpy()
-    scored, _ = score_candidates(logits_of, split.train, seed=0)
-    others = without_links(split.train, scored, links)
-    assert len(others) == scored.count - len(links)
+    held_out = {frozenset(p) for p in split.test.index[split.test.label == 1].tolist()}
+    train = {frozenset(p) for p in split.train.links.tolist()}
+    every = [
+        (i, j) for i in range(graph.num_nodes) for j in range(i) if frozenset((i, j)) not in train
+    ]
+    logits = logits_of(every)
+    is_link = np.array([frozenset(pair) in held_out for pair in every])
+    ends = [tuple(sorted(graph.group[list(pair)].tolist())) for pair in every]
+    means = [
+        np.mean([x for x, end in zip(expit(logits), ends, strict=True) if end == key])
+        for key in sorted(set(ends))
+    ]
+    found = lp.evaluate(Model(), split, pairs="candidates")
+    assert found.dp == pytest.approx(max(means) - min(means), abs=1e-12)
+    assert [cell.mean for cell in found.cells] == pytest.approx(means, abs=1e-12)
+    assert sum(cell.links for cell in found.cells) == found.links == len(held_out)
     wins = [
-        (x > others).mean() + (x == others).mean() / 2 for x in logits_of(links)
-    ]  # pair by pair
-    assert area_under_curve(logits_of(links), others) == pytest.approx(np.mean(wins), abs=1e-12)
-    assert np.isnan(area_under_curve(np.empty(0), others))
+        (x > logits[~is_link]).mean() + (x == logits[~is_link]).mean() / 2 for x in logits[is_link]
+    ]
+    assert found.auc_candidates == pytest.approx(np.mean(wins), abs=1e-12)
+    direct = lp.score_pairs(logits, graph.group[np.array(every)], is_link, criterion="eo")
+    assert (found.rdp, found.kl) == pytest.approx((direct.rdp, direct.kl), abs=1e-12)
+    on_test = lp.evaluate(Model(), split)
+    assert (found.auc, found.eo, found.pairs) == (on_test.auc, on_test.eo, on_test.pairs)
+    assert not hasattr(on_test, "auc_candidates")
+
+
+def test_measures_can_be_chosen(graph):
+    split = lp.split_links(graph, seed=0)
+    found = lp.evaluate(Model(), split, None, measures=["auc", "dp"])
+    every = lp.evaluate(Model(), split, None)
+    assert (found.auc, found.dp) == (every.auc, every.dp)
+    assert np.isnan([found.eo, found.rdp, found.kl]).all()
+    with pytest.raises(KeyError, match="unknown measure 'dpp'; did you mean 'dp'"):
+        lp.evaluate(Model(), split, measures=["dpp"])
+    with pytest.raises(KeyError, match="unknown kind of pairs 'all'"):
+        lp.evaluate(Model(), split, pairs="all")
+
+
+def test_area_under_the_curve():
+    assert np.isnan(area_under_curve(np.empty(0), np.zeros(3)))
+    assert area_under_curve(np.array([1.0]), np.array([0.0, 1.0, 2.0, 1.0])) == 0.5

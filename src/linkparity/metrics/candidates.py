@@ -4,13 +4,15 @@ The gap of the scores that one would deploy; not an estimate from held-out pairs
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from linkparity.graph.candidates import candidate_pairs, stratified_candidates
 from linkparity.graph.graph import Graph
+from linkparity.graph.split import Split
+from linkparity.metrics.scored_pairs import Estimate, ScoredPairs
 from linkparity.support.arrays import expit
 from linkparity.support.randomness import stream
 
@@ -89,6 +91,43 @@ def _stratified(predict: Predict, graph: Graph, seed: int, most: int) -> ScoredC
     )  # fmt: skip
 
 
+def on_candidates(predict: Predict, split: Split, test: ScoredPairs) -> dict[str, ScoredPairs]:
+    """The candidates of the training graph as scored pairs: ``"means"``, ``"ranks"``.
+
+    Held-out links are their only links. Everything else is as in ``test``.
+    """
+    graph = split.train
+    held_out = Graph(graph.num_nodes, held_out_links(split), graph.group, side=graph.side)
+
+    def scored(found: ScoredCandidates) -> ScoredPairs:
+        index = torch.from_numpy(found.index)
+        return replace(
+            test, logits=found.logits, prob=expit(found.logits), rank=found.logits,
+            groups=graph.group[index].numpy(), weight=found.weight,
+            label=held_out.is_link(index).double().numpy(),
+            nodes=None if test.nodes is None else found.index,
+        )  # fmt: skip
+
+    means, ranks = score_candidates(predict, graph, test.seed)
+    first = scored(means)
+    return {"means": first, "ranks": first if ranks is means else scored(ranks)}
+
+
+def held_out_links(split: Split) -> torch.Tensor:
+    """``(E, 2)`` the links that were held out."""
+    return split.test.index[split.test.label == 1]
+
+
+def auc_candidates(test: ScoredPairs, ranks: ScoredPairs) -> Estimate:
+    """How often a held-out link scores higher than a candidate that is none, of all there are."""
+    assert test.label is not None
+    assert ranks.label is not None
+    links, others = test.rank[test.label == 1], ranks.rank[ranks.label == 0]
+    value = area_under_curve(links, others)
+    reason = "" if len(links) and len(others) else "needs held-out links and other candidates"
+    return Estimate(value, len(links) + len(others), reason=reason)
+
+
 def area_under_curve(links: np.ndarray, others: np.ndarray) -> float:
     r"""Probability that a link scores higher than another candidate, ties counting half.
 
@@ -102,9 +141,3 @@ def area_under_curve(links: np.ndarray, others: np.ndarray) -> float:
     ordered = np.sort(others)
     sides = [np.searchsorted(ordered, links, side).mean() for side in ("left", "right")]
     return float(sum(sides) / 2 / len(others))
-
-
-def without_links(graph: Graph, scored: ScoredCandidates, links: np.ndarray) -> np.ndarray:
-    """Logits of the candidates that are not among ``links (E, 2)``."""
-    held_out = Graph(graph.num_nodes, torch.from_numpy(links), graph.group, side=graph.side)
-    return np.asarray(scored.logits[~held_out.is_link(torch.from_numpy(scored.index)).numpy()])

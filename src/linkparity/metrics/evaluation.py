@@ -1,23 +1,40 @@
 """Score a model on held-out pairs: every measure, with its interval and its number of pairs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from linkparity.criteria import CRITERIA, Criterion
+from linkparity.metrics.candidates import auc_candidates, on_candidates
 from linkparity.metrics.frame import cell_frame
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import (
     INTERVALS,
+    CellScore,
     Measured,
     by_measure,
     cell_scores,
     few_nodes,
 )
-from linkparity.metrics.scored_pairs import ScoredPairs
+from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs
+from linkparity.support.arrays import logit
+from linkparity.support.registry import Registry
 
 if TYPE_CHECKING:
     from linkparity.graph import Split
+
+
+#: What ``evaluate`` measures, with the note that is printed.
+PAIRS = Registry(
+    "kind of pairs",
+    {
+        "test": "",
+        "candidates": "dp, rdp and kl are over all candidates (pairs that are no training link), "
+        "the scores that one would deploy; auc and eo are over held-out pairs.",
+    },
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -72,8 +89,10 @@ def evaluate(
     seed: int = 0,
     *,
     intervals: str = "nodes",
+    pairs: str = "test",
+    measures: Sequence[str] | None = None,
 ) -> Scores:
-    """Score ``model`` on the held-out pairs of ``split``.
+    """Score ``model`` on the held-out pairs of ``split``, or also on all candidates.
 
     Args:
         model: Has ``predict_logits(pairs)`` or ``predict_proba(pairs)``, which take a ``(P, 2)``
@@ -84,39 +103,44 @@ def evaluate(
         seed: Random seed of the intervals and of ``rb``.
         intervals: ``nodes`` allows for pairs that share nodes, ``pairs`` treats them as
             independent, which is too narrow.
+        pairs: With ``"candidates"``, ``dp``, ``rdp`` and ``kl`` are over every pair that is no
+            training link, which is what can be recommended, and ``auc_candidates`` stands beside
+            ``auc``; above ten million pairs, over samples. That is the gap of the scores one would
+            deploy, no held-out estimate. The other measures are over the test pairs.
+        measures: Names of the measures wanted, all by default; the others are ``nan``.
 
     ``kl`` is measured for ``model.criterion`` where that is one of linkparity's, else for ``dp``.
     """
     graph, test = split.train, split.test
-    logits, prob = _predict(model, test.index.numpy())
+    PAIRS[pairs]
+    INTERVALS[intervals]
+    predict, kind = _predictor(model)
     criterion = getattr(model, "criterion", None)
     ours = isinstance(criterion, Criterion) or (
         isinstance(criterion, str) and criterion in CRITERIA
     )
-    return score_pairs(
-        logits,
-        prob=prob,
-        groups=graph.group[test.index],
-        labels=test.label,
-        weight=test.weight,
-        group_names=graph.group_names,
-        embedding=getattr(model, "embedding_", None),
-        node_group=graph.group,
-        criterion=criterion if ours else "dp",
-        view=view,
-        confidence=confidence,
-        seed=seed,
-        nodes=test.index,
-        intervals=intervals,
-    )
+    scored = ScoredPairs.of(
+        groups=graph.group[test.index], labels=test.label, weight=test.weight,
+        names=graph.group_names, embedding=getattr(model, "embedding_", None),
+        node_group=graph.group, criterion=criterion if ours else "dp", view=view,
+        confidence=confidence, seed=seed, nodes=test.index if intervals == "nodes" else None,
+        **{kind: predict(test.index.numpy())},
+    )  # fmt: skip
+    if pairs == "test":
+        return _measure(scored, measures)
+
+    def logits(index: np.ndarray) -> np.ndarray:
+        given = np.asarray(predict(index), dtype=np.float64)
+        return given if kind == "logits" else logit(given)
+
+    return _measure(scored, measures, on_candidates(logits, split, scored))
 
 
-def _predict(model: Any, pairs: Any) -> tuple[Any, Any]:
-    """Logits or probabilities of ``pairs``, None for the other."""
-    if hasattr(model, "predict_logits"):
-        return model.predict_logits(pairs), None
-    if hasattr(model, "predict_proba"):
-        return None, model.predict_proba(pairs)
+def _predictor(model: Any) -> tuple[Callable[[np.ndarray], Any], str]:
+    """The function that scores a ``(P, 2)`` array of nodes, and what it gives."""
+    for name, kind in (("predict_logits", "logits"), ("predict_proba", "prob")):
+        if hasattr(model, name):
+            return getattr(model, name), kind
     raise TypeError(
         f"evaluate: {type(model).__name__} has neither predict_logits nor predict_proba; give it "
         "one that takes a (P, 2) array of nodes, or pass what it predicts to score_pairs"
@@ -140,6 +164,7 @@ def score_pairs(
     seed: int = 0,
     nodes: object = None,
     intervals: str = "nodes",
+    measures: Sequence[str] | None = None,
 ) -> Scores:
     """Score the predictions of any model: ``logits (P,)`` or ``prob (P,)``, and ``groups (P, 2)``.
 
@@ -161,6 +186,7 @@ def score_pairs(
             share nodes; in a bipartite graph, no id may occur on both sides. Without them, pairs
             are treated as independent.
         intervals: ``nodes``, or ``pairs`` to treat pairs as independent although nodes are given.
+        measures: Names of the measures wanted, all by default; the others are ``nan``.
 
     >>> score_pairs(prob=[0.0, 0.9, 0.5], groups=[[0, 0], [1, 0], [2, 1]], confidence=None).dp
     0.9
@@ -171,18 +197,53 @@ def score_pairs(
         node_group=node_group, baseline=baseline, criterion=criterion, view=view,
         confidence=confidence, seed=seed, nodes=nodes if intervals == "nodes" else None,
     )  # fmt: skip
-    found = {name: measure.function(scored) for name, measure in MEASURES.items()}
+    return _measure(scored, measures)
+
+
+def _measure(
+    test: ScoredPairs,
+    measures: Sequence[str] | None,
+    candidates: dict[str, ScoredPairs] | None = None,
+) -> Scores:
+    """The measures of test pairs, of candidates where these are given and the measure allows."""
+    for name in measures or ():
+        MEASURES[name]
+    wanted = {name for name in MEASURES if measures is None or name in measures}
+    sets = {"test": test, "means": test, "ranks": test} | (candidates or {})
+    found = {
+        name: each.function(sets[each.over]) if name in wanted else Estimate(NAN, 0, each.unit)
+        for name, each in MEASURES.items()
+    }
+    if candidates is not None and "auc" in wanted:
+        found["auc_candidates"] = auc_candidates(test, candidates["ranks"])
     notes = [f"{name}: {e.note}." for name, e in found.items() if e.note] + few_nodes(found)
-    if confidence is not None:
-        notes.insert(0, INTERVALS["pairs" if scored.nodes is None else "nodes"])
+    if test.confidence is not None:
+        notes.insert(0, INTERVALS["pairs" if test.nodes is None else "nodes"])
+    cells = cell_scores(sets["means"].means, test.label is not None, found)
+    if candidates is not None:
+        notes.insert(0, PAIRS["candidates"])
+        cells = _with_test_links(cells, cell_scores(test.means, True, found))
     return Scores(
         **by_measure(found),
-        pairs=len(scored.prob),
-        links=None if scored.label is None else int(scored.label.sum()),
-        cells=cell_scores(scored.means, scored.label is not None, found),
+        pairs=len(test.prob),
+        links=None if test.label is None else int(test.label.sum()),
+        cells=cells,
         notes=tuple(notes),
-        view=view,
-        confidence=confidence,
-        criterion=getattr(criterion, "name", str(criterion)),
-        scored=scored,
+        view=test.view,
+        confidence=test.confidence,
+        criterion=getattr(test.criterion, "name", str(test.criterion)),
+        scored=test,
+    )
+
+
+def _with_test_links(
+    cells: tuple[CellScore, ...], tested: tuple[CellScore, ...]
+) -> tuple[CellScore, ...]:
+    """Cells of candidates, with what the test pairs say of links."""
+    known = {cell.groups: cell for cell in tested}
+    none = CellScore((), 0, 0, NAN, NAN)
+    rows = [(cell, known.get(cell.groups, none)) for cell in cells]
+    return tuple(
+        replace(cell, links=t.links, link_mean=t.link_mean, link_interval=t.link_interval)
+        for cell, t in rows
     )

@@ -28,6 +28,8 @@ class Measure:
         in_views: Whether an audit has it in every view.
         in_runs: Whether tables of runs have a column for it; a run's row always has its value.
         for_criterion: Whether its value is about one criterion.
+        over: ``"means"`` or ``"ranks"`` if it can be measured over all candidates, which of the
+            two samples of them it needs where there are too many; ``"test"`` if it cannot.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Measure:
     in_views: bool = False
     in_runs: bool = True
     for_criterion: bool = False
+    over: str = "test"
 
     def label(self, criterion: str) -> str:
         """Its name, with the criterion that it is measured for: ``kl (dp)``."""
@@ -66,7 +69,7 @@ _ALL = (
         "dp",
         "Gap between group pairs",
         "Largest difference between two group pairs' mean scores. 0 is parity on this measure.",
-        dp, parity=0.0, worst=1.0, in_tables=True, in_views=True,
+        dp, parity=0.0, worst=1.0, in_tables=True, in_views=True, over="means",
     ),
     Measure(
         "eo",
@@ -80,7 +83,7 @@ _ALL = (
         "Rank disparity",
         "How often pairs of one group pair score higher than all others, for the group pair where "
         "that is largest. 0.5 is parity of ranks, 1 is the worst.",
-        rdp, parity=0.5, worst=1.0, in_tables=True,
+        rdp, parity=0.5, worst=1.0, in_tables=True, over="ranks",
     ),
     Measure(
         "rb",
@@ -94,7 +97,7 @@ _ALL = (
         "Distance to parity",
         "KL-divergence to the nearest scores at parity, in nats per pair. 0 is parity; there is "
         "no upper bound.",
-        kl, parity=0.0, worst=None, in_tables=True, for_criterion=True,
+        kl, parity=0.0, worst=None, in_tables=True, for_criterion=True, over="means",
     ),
 )  # fmt: skip
 
