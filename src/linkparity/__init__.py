@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from linkparity.experiments.experiment import Experiment as Experiment
     from linkparity.experiments.results import Results as Results
     from linkparity.experiments.run import run as run
+    from linkparity.experiments.tune import tune as tune
 
 __version__ = "0.1.0"
 
@@ -63,6 +64,7 @@ HOMES = {
     "Experiment": "experiments.experiment",
     "run": "experiments.run",
     "Results": "experiments.results",
+    "tune": "experiments.tune",
 }
 __all__ = list(HOMES)
 

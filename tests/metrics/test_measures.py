@@ -39,7 +39,7 @@ def test_an_entry_says_what_its_function_does(measure):
     found = measure.function(ScoredPairs.of(**scored_problem()))
     assert found.unit == measure.unit
     assert not math.isnan(found.value)
-    for need in measure.needs:
+    for need in set(measure.needs) - {"candidates"}:
         without = measure.function(ScoredPairs.of(**scored_problem(**{need: None})))
         assert math.isnan(without.value)
     others = {"labels", "embedding"} - set(measure.needs)

@@ -6,7 +6,7 @@ import torch
 
 import linkparity as lp
 from linkparity.graph.candidates import candidate_pairs
-from linkparity.metrics.candidates import area_under_curve, score_candidates
+from linkparity.metrics.candidates import score_candidates
 from linkparity.support.arrays import expit
 
 
@@ -98,6 +98,11 @@ def test_measures_can_be_chosen(graph):
         lp.evaluate(Model(), split, pairs="all")
 
 
-def test_area_under_the_curve():
-    assert np.isnan(area_under_curve(np.empty(0), np.zeros(3)))
-    assert area_under_curve(np.array([1.0]), np.array([0.0, 1.0, 2.0, 1.0])) == 0.5
+def test_samples_are_near_the_measures_of_all_candidates(graph, monkeypatch):
+    split = lp.split_links(graph, seed=0)
+    exact = lp.evaluate(Model(), split, None, pairs="candidates")
+    monkeypatch.setattr("linkparity.metrics.candidates.MAX_PAIRS", 2000)
+    found = lp.evaluate(Model(), split, None, pairs="candidates")
+    for name in ("dp", "kl", "rdp", "auc_candidates"):
+        assert found.values[name] != exact.values[name]
+        assert found.values[name] == pytest.approx(exact.values[name], abs=0.03)

@@ -16,6 +16,7 @@ from linkparity.cli.options import Data, Json
 from linkparity.cli.output import one_line, prepare_streams, say, show, show_json
 from linkparity.cli.tables import add_table_commands
 from linkparity.cli.train import add_train_commands
+from linkparity.cli.tune import add_tune_command
 from linkparity.support.files import AlreadyWritten
 
 app = typer.Typer(
@@ -84,6 +85,7 @@ def datasets(
 
 
 add_train_commands(app)
+add_tune_command(app)
 add_table_commands(app)
 add_experiment_commands(app)
 

@@ -12,7 +12,7 @@ import torch
 from linkparity.graph.candidates import candidate_pairs, stratified_candidates
 from linkparity.graph.graph import Graph
 from linkparity.graph.split import Split
-from linkparity.metrics.scored_pairs import Estimate, ScoredPairs
+from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.support.arrays import expit
 from linkparity.support.randomness import stream
 
@@ -45,7 +45,7 @@ class ScoredCandidates:
 
 
 def score_candidates(
-    predict: Predict, graph: Graph, seed: int, most: int = MAX_PAIRS
+    predict: Predict, graph: Graph, seed: int, most: int | None = None
 ) -> tuple[ScoredCandidates, ScoredCandidates]:
     """Score all candidates, or two samples of them: one by pair of groups, and a uniform one.
 
@@ -57,11 +57,11 @@ def score_candidates(
         predict: ``(P, 2)`` pairs → ``(P,)`` logits.
         graph: the graph trained on.
         seed: of the samples.
-        most: number of candidates that are all scored, and the size of a sample.
+        most: number of candidates that are all scored, and the size of a sample; 10⁷ by default.
     """
     count = graph.num_pairs - graph.num_links
-    generator = stream(seed, "candidates")
-    index = candidate_pairs(graph, most, generator).numpy()
+    most = MAX_PAIRS if most is None else most
+    index = candidate_pairs(graph, most, stream(seed, "candidates")).numpy()
     uniform = ScoredCandidates(
         index, predict(index), np.full(len(index), count / max(len(index), 1)), count
     )
@@ -94,10 +94,12 @@ def _stratified(predict: Predict, graph: Graph, seed: int, most: int) -> ScoredC
 def on_candidates(predict: Predict, split: Split, test: ScoredPairs) -> dict[str, ScoredPairs]:
     """The candidates of the training graph as scored pairs: ``"means"``, ``"ranks"``.
 
-    Held-out links are their only links. Everything else is as in ``test``.
+    Held-out links are their only links, and all of them are among the ranks, also where these are
+    a sample. Everything else is as in ``test``.
     """
     graph = split.train
-    held_out = Graph(graph.num_nodes, held_out_links(split), graph.group, side=graph.side)
+    links = split.test.index[split.test.label == 1]
+    held_out = Graph(graph.num_nodes, links, graph.group, side=graph.side)
 
     def scored(found: ScoredCandidates) -> ScoredPairs:
         index = torch.from_numpy(found.index)
@@ -109,35 +111,10 @@ def on_candidates(predict: Predict, split: Split, test: ScoredPairs) -> dict[str
         )  # fmt: skip
 
     means, ranks = score_candidates(predict, graph, test.seed)
-    first = scored(means)
-    return {"means": first, "ranks": first if ranks is means else scored(ranks)}
-
-
-def held_out_links(split: Split) -> torch.Tensor:
-    """``(E, 2)`` the links that were held out."""
-    return split.test.index[split.test.label == 1]
-
-
-def auc_candidates(test: ScoredPairs, ranks: ScoredPairs) -> Estimate:
-    """How often a held-out link scores higher than a candidate that is none, of all there are."""
-    assert test.label is not None
-    assert ranks.label is not None
-    links, others = test.rank[test.label == 1], ranks.rank[ranks.label == 0]
-    value = area_under_curve(links, others)
-    reason = "" if len(links) and len(others) else "needs held-out links and other candidates"
-    return Estimate(value, len(links) + len(others), reason=reason)
-
-
-def area_under_curve(links: np.ndarray, others: np.ndarray) -> float:
-    r"""Probability that a link scores higher than another candidate, ties counting half.
-
-    .. math:: P(x^+ > x^-) + \tfrac12 P(x^+ = x^-)
-
-    >>> area_under_curve(np.array([2.0, 1.0]), np.array([0.0, 1.0]))
-    0.875
-    """
-    if not len(links) or not len(others):
-        return float("nan")
-    ordered = np.sort(others)
-    sides = [np.searchsorted(ordered, links, side).mean() for side in ("left", "right")]
-    return float(sum(sides) / 2 / len(others))
+    if ranks is means:
+        return dict.fromkeys(("means", "ranks"), scored(means))
+    sampled = ~held_out.is_link(torch.from_numpy(ranks.index)).numpy()
+    index = np.concatenate([links.numpy(), ranks.index[sampled]])
+    logits = np.concatenate([predict(links.numpy()), ranks.logits[sampled]])
+    ranks = ScoredCandidates(index, logits, np.ones(len(index)), ranks.count)
+    return {"means": scored(means), "ranks": scored(ranks)}

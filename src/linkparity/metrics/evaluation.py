@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkparity.criteria import CRITERIA, Criterion
-from linkparity.metrics.candidates import auc_candidates, on_candidates
+from linkparity.metrics.candidates import on_candidates
 from linkparity.metrics.frame import cell_frame
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import (
@@ -213,9 +213,8 @@ def _measure(
     found = {
         name: each.function(sets[each.over]) if name in wanted else Estimate(NAN, 0, each.unit)
         for name, each in MEASURES.items()
+        if candidates is not None or "candidates" not in each.needs
     }
-    if candidates is not None and "auc" in wanted:
-        found["auc_candidates"] = auc_candidates(test, candidates["ranks"])
     notes = [f"{name}: {e.note}." for name, e in found.items() if e.note] + few_nodes(found)
     if test.confidence is not None:
         notes.insert(0, INTERVALS["pairs" if test.nodes is None else "nodes"])

@@ -23,7 +23,7 @@ class Measure:
         parity: Value at parity; None for a measure of quality.
         worst: Worst value; None where there is no bound.
         unit: What its count is a count of: ``pairs``, ``links`` or ``nodes``.
-        needs: What it needs beside scores and groups: ``labels``, ``embedding``.
+        needs: What it needs beside scores and groups: ``labels``, ``embedding``, ``candidates``.
         in_tables: Whether an audit of a score table has it.
         in_views: Whether an audit has it in every view.
         in_runs: Whether tables of runs have a column for it; a run's row always has its value.
@@ -57,6 +57,13 @@ _ALL = (
         "Ranking quality",
         "How often a true link scores higher than another pair. 0.5 is chance, 1 is perfect.",
         auc, parity=None, worst=0.0, needs=("labels",), in_tables=True,
+    ),
+    Measure(
+        "auc_candidates",
+        "Ranking quality among candidates",
+        "How often a held-out link scores higher than another pair that is no training link, of "
+        "all there are. 0.5 is chance, 1 is perfect.",
+        auc, parity=None, worst=0.0, needs=("labels", "candidates"), in_runs=False, over="ranks",
     ),
     Measure(
         "ap",

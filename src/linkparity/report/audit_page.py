@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
 from linkparity.metrics.views import VIEW_TITLES
+from linkparity.report.rendering import render
 from linkparity.support.files import write_text
-from linkparity.support.numbers import format_interval, format_number
+from linkparity.support.numbers import format_number
 from linkparity.support.wording import counted
 
 if TYPE_CHECKING:
@@ -47,20 +48,9 @@ def audit_html(audit: "Audit", conditions: list[str], failed: list[str]) -> str:
         conditions: Conditions of ``--fail-if``, such as ``dp>0.05``.
         failed: A sentence for each of them that holds.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("linkparity.report"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters |= {
-        "number": format_number,
-        "interval": format_interval,
-        "thousands": "{:,}".format,
-        "shortened": shortened,
-    }
     shown = [measure for measure in MEASURES.values() if measure.in_tables]
-    return environment.get_template("audit.html.j2").render(
+    return render(
+        "audit.html.j2",
         audit=audit,
         conditions=conditions,
         failed=failed,
@@ -109,12 +99,3 @@ def _squares(ends: Sequence[tuple[str, ...]], means: Sequence[tuple[float, str]]
         fill, ink = f"rgb({','.join(map(str, shade))})", "#fff" if part > 0.5 else "#14202e"
         squares.append(Square(f"{name}: {text}, {count}", fill, text, ink))
     return squares
-
-
-def shortened(name: str) -> str:
-    """A name of at most 18 characters: its start and its end.
-
-    >>> shortened("Department of Computer Science")
-    'Departme…r Science'
-    """
-    return name if len(name) <= 18 else f"{name[:8]}…{name[-9:]}"

@@ -1,0 +1,101 @@
+"""The command ``tune``: options in, no logic."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from linkparity.cli import options as opt
+from linkparity.cli.output import outputs_in_place, say, show, show_json
+from linkparity.support.errors import InputError
+
+if TYPE_CHECKING:
+    from linkparity.experiments.tune import Trial
+
+
+def add_tune_command(app: typer.Typer) -> None:
+    """Add the command that chooses a setting to ``app``."""
+    app.command(epilog="Example: linkparity tune polbooks --max-gap dp=0.01 --out run")(tune)
+
+
+@opt.unfolded
+def tune(
+    files: opt.GraphOptions,
+    max_gap: Annotated[
+        list[str], typer.Option(help="Limit of a gap, such as dp=0.01 or eo=0.05; repeatable.")
+    ],
+    model: Annotated[
+        str, typer.Option(help=f"Models to choose from, with commas: {', '.join(opt.MODELS)}.")
+    ] = "cne",
+    confident: Annotated[
+        bool, typer.Option("--confident", help="Judge eo by the upper end of its interval.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    dimension: Annotated[int | None, typer.Option(help="Embedding dimension.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Number of training epochs.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
+    test: Annotated[float, typer.Option(help="Share of the links held out for testing.")] = 0.2,
+    out: Annotated[Path | None, typer.Option(help="Directory to save the chosen model in.")] = None,
+    html: Annotated[str | None, typer.Option(help="Draw the trials in this HTML file.")] = None,
+    force: opt.Force = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Find the most accurate model whose gap stays below a limit.
+
+    Settings are fitted on a part of the training links and judged on the rest, never on test
+    pairs: the plain model, the regularizer at several strengths, the I-projection of the plain
+    model, and both together. The best is fitted again on all training links. Ctrl-C ends the
+    search and keeps the best so far.
+    """
+    files.check()
+    from linkparity.experiments.tune import TRIALS, limits, tune
+    from linkparity.prediction.saving import check_place, save_predictor
+    from linkparity.report.tune_page import write_tuning
+    from linkparity.support.files import check_output
+
+    wanted = limits(max_gap)
+    names = model.split(",")
+    if html == "-" and as_json:
+        raise InputError("--json and --html - both write to stdout", "give --html a file")
+    if out is not None:
+        check_place(out, replace=force)
+    if html is not None:
+        check_output(html, force, (files.links, files.nodes))
+    graph = files.graph()
+    given = {"dimension": dimension, "epochs": epochs, "lr": lr}
+    found = tune(
+        graph, wanted, names, test=test, seed=seed, confident=confident, dataset=files.name,
+        on_trial=_teller(TRIALS * len(names)),
+        **{name: value for name, value in given.items() if value is not None},
+    )  # fmt: skip
+    if out is not None:
+        save_predictor(found.predictor, out, force)
+        say(f"run: {out}")
+    if html is not None:
+        write_tuning(html, found, force)
+        say(f"report: {html}")
+    with outputs_in_place(None if out is None else str(out), html):
+        show_json(found.to_dict()) if as_json else show(found, on_stderr=html == "-")
+
+
+def _teller(most: int) -> Callable[["Trial"], None]:
+    """A function that tells of each trial, and of the time left if all trials are made."""
+    from linkparity.experiments.tune import describe
+    from linkparity.support.numbers import format_number
+
+    began, done = time.perf_counter(), 0
+
+    def on_trial(trial: "Trial") -> None:
+        nonlocal done
+        done += 1
+        left = (time.perf_counter() - began) / done * (most - done)
+        gaps = ", ".join(f"{name} {format_number(value)}" for name, value in trial.gaps.items())
+        say(
+            f"trial {done} of at most {most}: {describe(trial)}: auc {format_number(trial.auc)}, "
+            f"{gaps} ({'within limits' if trial.qualified else 'above the limit'}); "
+            f"at most {left:.0f} s left"
+        )
+
+    return on_trial

@@ -1,0 +1,123 @@
+"""tune: the search, what it chooses, and that test pairs stay out of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from table_cases import exit_code
+
+import linkparity as lp
+from linkparity.experiments.tune import Trial, best_trial, limits, next_strength, tune
+from linkparity.report.tune_page import tuning_html
+
+pytestmark = pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
+EPOCHS = 30
+
+
+def trial(gamma, auc, excess, model="cne"):
+    return Trial(model, gamma, None, auc, {"dp": excess / 100}, excess, 0.1)
+
+
+def test_the_best_auc_within_the_limits_is_chosen_else_the_nearest():
+    curve = [trial(0, 0.9, 5.0), trial(1, 0.8, 0.9), trial(10, 0.85, 1.0), trial(100, 0.7, 0.1)]
+    assert best_trial(curve) is curve[2]
+    assert best_trial(curve[:1]) is curve[0]
+    assert best_trial([trial(0, 0.9, 3.0), trial(1, 0.2, 2.0)]).gamma == 1
+
+
+def test_strengths_are_halved_toward_accuracy_or_extended_toward_parity():
+    good = {g: trial(g, 1 - g / 1000, 2.0 if g < 10 else 0.5) for g in (1.0, 10.0, 100.0)}
+    assert next_strength(good) == pytest.approx(10**0.5)
+    all_good = {g: trial(g, 1 - g / 1000, 0.5) for g in (1.0, 10.0, 100.0)}
+    assert next_strength(all_good) == pytest.approx(0.1)
+    none = {g: trial(g, 0.9, 50 / g) for g in (1.0, 10.0)}
+    assert next_strength(none) == pytest.approx(100)
+    turned = {1.0: trial(1.0, 0.9, 3.0), 10.0: trial(10.0, 0.9, 2.0), 100.0: trial(100.0, 0.9, 4.0)}
+    assert next_strength(turned) == pytest.approx(1000**0.5)
+
+
+@pytest.fixture(scope="module")
+def found():
+    graph = lp.load("polbooks")
+    return tune(graph, {"dp": 0.01}, "dot-product", seed=0, epochs=EPOCHS, dimension=8)
+
+
+def test_the_choice_keeps_the_limit_and_is_the_best_that_does(found):
+    assert found.qualified
+    assert found.chosen.gaps["dp"] <= 0.01
+    assert all(t.auc <= found.chosen.auc for t in found.curve if t.qualified)
+    assert not found.curve[0].qualified
+    assert {t.postprocess for t in found.curve} == {None, "i-projection"}
+
+
+def test_trials_are_fits_without_validation_and_test_links(found):
+    graph = lp.load("polbooks")
+    split = lp.split_links(graph, test=0.2, seed=0)
+    inner = lp.split_links(split.train, test=0.1, seed=1)
+    plain = lp.LinkPredictor("dot-product", seed=0, epochs=EPOCHS, dimension=8).fit(inner.train)
+    known = lp.evaluate(plain, inner, None, pairs="candidates")
+    assert found.curve[0].auc == pytest.approx(known.auc, abs=1e-12)
+    assert found.curve[0].gaps["dp"] == pytest.approx(known.dp, abs=1e-12)
+    assert found.predictor.graph_.num_links == split.train.num_links
+    again = lp.evaluate(found.predictor, split, pairs="candidates")
+    assert found.scores.values == pytest.approx(again.values, nan_ok=True)
+
+
+def test_a_limit_that_nothing_keeps_is_said_with_the_nearest(capfd):
+    graph = lp.load("polbooks")
+    found = tune(graph, {"dp": 0.0}, "maxent", seed=0)
+    assert not found.qualified
+    assert found.chosen.excess == min(t.excess for t in found.curve)
+    assert "Nothing keeps dp ≤ 0" in found.finding()
+    assert "Nothing keeps dp ≤ 0" in str(found)
+
+
+def test_an_interrupted_search_keeps_the_best_so_far():
+    graph = lp.load("polbooks")
+
+    def stop(trial):
+        if trial.postprocess:
+            raise KeyboardInterrupt
+
+    found = tune(graph, {"dp": 0.001}, "dot-product", epochs=5, on_trial=stop)
+    assert not found.complete
+    assert len(found.curve) == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["dp"], "must be a measure and a number, got 'dp'"),
+        (["dq=1"], "unknown measure 'dq'"),
+        (["auc=0.5"], "cannot limit 'auc'; use one of dp, eo"),
+        (["dp=2"], "must lie between 0 and 1, got dp=2"),
+    ],
+)
+def test_bad_limits_are_refused(texts, said):
+    with pytest.raises(ValueError, match=said):
+        limits(texts)
+
+
+def test_the_command_prints_the_choice_and_saves_it(tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    args = ("--model", "maxent", "--max-gap", "dp=0.05", "--out", "run", "--html", "t.html")
+    assert exit_code("tune", "polbooks", *args, "--json") == 0
+    out, err = capfd.readouterr()
+    found = json.loads(out)
+    keys = "dataset model criterion gamma seed auc dp eo rdp rb kl fit_seconds"
+    assert set(found) >= {*keys.split(), "postprocess", "max_gap", "qualified", "curve"}
+    assert found["max_gap"] == {"dp": 0.05}
+    assert "trial 1 of at most 9" in err
+    assert lp.LinkPredictor.load("run").graph_.num_nodes == 105
+    page = Path("t.html").read_text()
+    assert "<svg" in page
+    assert "<script" not in page
+    assert exit_code("tune", "polbooks", "--max-gap", "dp=x") == 2
+    assert "--max-gap must be a measure and a number, got 'dp=x'" in capfd.readouterr().err
+
+
+def test_the_page_marks_the_choice_and_escapes_names(found):
+    page = tuning_html(found)
+    assert page.count("<circle") == len(found.curve)
+    assert page.count('class="chosen"') == 1
+    assert "http" not in page.replace("http-equiv", "")
