@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from linkparity.cli import options as opt
-from linkparity.cli.output import outputs_in_place, say, show, show_json
+from linkparity.cli.output import say, show, show_json
 from linkparity.support.errors import InputError
+from linkparity.support.files import outputs_in_place
 
 if TYPE_CHECKING:
     from linkparity.experiments.tune import Trial
