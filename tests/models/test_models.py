@@ -172,7 +172,7 @@ def test_sides_stay_in_balance_when_degrees_are_pulled():
 
 
 def test_maxent_has_one_number_per_node():
-    with pytest.raises(ValueError, match="has one number per node, got dimension 3"):
+    with pytest.raises(ValueError, match="dimension must be 1 for MaxEnt, which has one"):
         MaxEnt(planted(), 3)
 
 

@@ -1,6 +1,9 @@
 import copy
 import json
+import os
 import re
+import subprocess
+import sys
 import warnings
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +14,8 @@ import torch
 from planted import all_index, planted, planted_bipartite
 from scipy.special import expit
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from linkparity import (
     Diverged,
@@ -29,6 +34,7 @@ from linkparity.experiments import train_run
 from linkparity.graph.groups import GraphWarning
 from linkparity.models import MODELS
 from linkparity.prediction import predictor as module
+from linkparity.training import Adam
 
 #: Nodes without a link to some group are nothing unusual in small graphs.
 pytestmark = pytest.mark.filterwarnings("ignore:debayes:linkparity.GraphWarning")
@@ -49,7 +55,7 @@ def graph(request):
 class Own(LinkModel):
     """A decoder that is no inner product."""
 
-    epochs = 5
+    epochs, lr = 5, 0.3
 
     def __init__(self, graph, dimension=3, *, generator, scale=1.0):
         super().__init__()
@@ -195,7 +201,8 @@ def test_top_breaks_ties_by_number_and_runs_out_in_peace():
         def factors(self):
             return self.a, self.a
 
-    ranking = LinkPredictor(Flat, lr=0.0).fit(graph).top(10)
+    with pytest.warns(TrainingWarning, match="the model learned nothing: links have a mean"):
+        ranking = LinkPredictor(Flat, lr=0.0).fit(graph).top(10)
     wanted = [(0, 2), (0, 3), (0, 4), (1, 3), (1, 4), (2, 0), (2, 3), (2, 4)]
     wanted += [(3, 0), (3, 1), (3, 2), (3, 4), (4, 0), (4, 1), (4, 2), (4, 3)]
     assert list(zip(ranking.node.tolist(), ranking.partner.tolist(), strict=True)) == wanted
@@ -228,8 +235,8 @@ def test_ctrl_c_within_a_step_leaves_a_usable_model(monkeypatch):
             raise KeyboardInterrupt
         return original(*args, **kwargs)
 
-    original = torch.optim.Adam.step
-    monkeypatch.setattr(torch.optim.Adam, "step", step)
+    original = Adam.step
+    monkeypatch.setattr(Adam, "step", step)
     with pytest.warns(TrainingWarning, match="stopped after 3 epochs"):
         predictor = LinkPredictor("gae", criterion="dp").fit(graph)
     assert np.isfinite(predictor.predict_logits(all_index(graph))).all()
@@ -529,9 +536,109 @@ def test_strength_reaches_methods_that_have_one_and_no_others():
     assert LinkPredictor(Firm, epochs=1).fit(graph).model_.strength == 2.0
     assert LinkPredictor(Firm, epochs=1, strength=0).fit(graph).model_.strength == 0
     for wrong in (-1.0, float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="strength must be finite and at least 0, got"):
+        with pytest.raises(ValueError, match=r"strength must lie between 0 and 1e\+30, got"):
             LinkPredictor(Firm, strength=wrong).fit(graph)
     with pytest.raises(ValueError, match="strength does not apply to the model 'cne'"):
         LinkPredictor("cne", strength=1).fit(graph)
     with pytest.raises(ValueError, match="strength does not apply to the model 'Own'"):
         LinkPredictor(Own, strength=1).fit(graph)
+
+
+def test_it_works_in_a_pipeline_of_scikit_learn():
+    graph = planted()
+    pipeline = Pipeline([("predictor", LinkPredictor("maxent"))])
+    pipeline.set_params(predictor__criterion="dp", predictor__gamma=3.0)
+    copied = clone(pipeline).fit(graph)
+    alone = LinkPredictor("maxent", "dp", 3.0).fit(graph)
+    index = all_index(graph)
+    assert np.array_equal(copied.predict_proba(index), alone.predict_proba(index))
+    assert not hasattr(pipeline[-1], "model_")
+    tags = get_tags(alone)
+    assert not tags.target_tags.required
+    assert tags.no_validation
+    assert "criterion='dp'" in repr(copied)
+
+
+@pytest.mark.parametrize("kind", [np.array, torch.tensor, np.float64, np.float32])
+def test_numbers_may_be_arrays_of_no_dimension(kind):
+    graph = planted()
+    given = {"gamma": 10.0, "lr": 0.0625, "tolerance": 0.125}
+    whole = {"epochs": 3, "negatives": 50, "dimension": 4, "seed": 1, "patience": 2}
+    counts = {name: np.int64(value) for name, value in whole.items()}
+    if kind in (np.array, torch.tensor):
+        counts = {name: kind(value) for name, value in whole.items()}
+    numbers = {name: kind(value) for name, value in given.items()}
+    other = LinkPredictor("cne", "dp", **numbers, **counts).fit(graph)
+    plain = LinkPredictor("cne", "dp", **given, **whole).fit(graph)
+    index = all_index(graph)
+    assert np.array_equal(other.predict_logits(index), plain.predict_logits(index))
+
+
+class Narrow(LinkModel):
+    """Numbers of 16 bits, with factors or without."""
+
+    epochs, lr, dtype, factored = 30, 0.05, torch.float16, True
+
+    def __init__(self, graph, dimension=8, *, generator):
+        super().__init__()
+        drawn = torch.randn(graph.num_nodes, dimension, generator=generator)
+        self.z = torch.nn.Parameter(drawn.to(self.dtype))
+
+    def factors(self):
+        return (self.z, self.z) if self.factored else None
+
+    def forward(self, index):
+        return (self.z[index[:, 0]] * self.z[index[:, 1]]).sum(dim=1)
+
+    def embedding(self):
+        return self.z
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("factored", "method"), [(True, None), (True, 1), (False, None)])
+def test_models_of_16_bits_train_like_those_of_32(dtype, factored, method, monkeypatch):
+    monkeypatch.setattr(Narrow, "factored", factored)
+    if method:  # samples, not blocks
+        monkeypatch.setattr("linkparity.training.loop.BLOCK_COST", (1e9, 0))
+    graph = planted()
+    found = []
+    for kind in (dtype, torch.float32):
+        monkeypatch.setattr(Narrow, "dtype", kind)
+        predictor = LinkPredictor(Narrow, "dp", 10.0).fit(graph)
+        assert predictor.model_.z.dtype == kind
+        assert predictor.embedding_.dtype == np.float32
+        assert len(predictor.top(3).node) == 3 * graph.num_nodes
+        found.append(predictor.history_[-1])
+    assert found[0][1:4] == pytest.approx(found[1][1:4], rel=0.05, abs=1e-3)
+
+
+@pytest.mark.parametrize(("model", "lr"), [("gae", 1e3), ("dot-product", 1e30), ("cne", 1e10)])
+def test_a_model_that_learned_nothing_is_said(model, lr):
+    with pytest.warns(TrainingWarning, match="the model learned nothing: links have a mean logit"):
+        LinkPredictor(model, lr=lr).fit(planted())
+
+
+def test_logits_that_are_not_finite_after_the_last_step_are_refused():
+    class Wild(Narrow):
+        dtype = torch.float32
+
+    with pytest.raises(Diverged, match="logits are not finite; take a smaller lr"):
+        LinkPredictor(Wild, lr=1e30, epochs=1).fit(planted())
+
+
+def test_a_fit_leaves_nothing_in_the_temporary_directory(tmp_path):
+    code = """
+import sys, warnings
+sys.path.insert(0, sys.argv[1])
+from planted import planted
+from linkparity import LinkPredictor
+from linkparity.models import MODELS
+warnings.simplefilter("ignore")
+for name in MODELS:
+    LinkPredictor(name, "dp", epochs=1).fit(planted())
+    assert "torch._dynamo" not in sys.modules, f"{name} imports torch's compiler"
+"""
+    helpers = Path(__file__).parents[1] / "helpers"
+    env = os.environ | {"TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code, str(helpers)], env=env, check=True)
+    assert not list(tmp_path.iterdir())

@@ -13,9 +13,15 @@ from linkparity.models.degrees import classes
 from linkparity.training.all_pairs.batch import AllPairs
 from linkparity.training.all_pairs.layout import lay_out
 from linkparity.training.distributed import Processes
-from linkparity.training.objective import Objective, PairWeights, pair_weights, trained_criterion
+from linkparity.training.loop import Adam, choose
+from linkparity.training.objective import (
+    Objective,
+    PairWeights,
+    Settings,
+    pair_weights,
+    trained_criterion,
+)
 from linkparity.training.sampled import SampledPairs
-from linkparity.training.settings import Settings, choose
 
 CRITERIA = ["dp", "eo", "weak-dp", "equalized-odds", "accuracy"]
 GRAPHS = [planted, planted_bipartite]
@@ -56,7 +62,7 @@ def measured(scored, criterion, gamma, target):
 @pytest.mark.parametrize(("target", "few"), [("model", 0), ("model", 10**9), ("free", None)])
 def test_blocks_are_the_objective_written_out(build, criterion, target, few, monkeypatch):
     if few is not None:  # segment by segment, or all at once
-        monkeypatch.setattr("linkparity.training.all_pairs.nonlinks_small.FEW", few)
+        monkeypatch.setattr("linkparity.training.all_pairs.nonlinks.SMALL_SEGMENT", few)
     graph = build()
     model = make("cne", graph).double()
     weights = PairWeights(2.7, 0.4)
@@ -316,7 +322,7 @@ def test_criteria_of_given_pairs_are_refused():
 
 
 def test_maxent_with_links_refuses_a_large_graph(monkeypatch):
-    monkeypatch.setattr("linkparity.models.maxent_solver.MOST", 100)
+    monkeypatch.setattr("linkparity.models.maxent_solver.MAX_NODES", 100)
     with pytest.raises(ValueError, match="nodes are more than 100; use 'dp' or 'weak-dp'"):
         list(train(make("maxent", planted()), planted(), "eo"))
 
@@ -394,8 +400,8 @@ def test_maxent_of_a_hundred_groups(monkeypatch):
     model = make("maxent", graph)
     rows = list(train(model, graph, "dp", 10.0))
     assert rows[-1].loss < rows[0].loss
-    monkeypatch.setattr("linkparity.models.maxent_solver.MOST_NUMBERS", 1000)
-    with pytest.raises(ValueError, match=r"maxent: 7,\d+ constraints on .* put groups together"):
+    monkeypatch.setattr("linkparity.models.maxent_solver.MAX_ENTRIES", 1000)
+    with pytest.raises(ValueError, match=r"maxent: 7,\d+ constraints on .* merge groups"):
         list(train(make("maxent", graph), graph, "dp"))
 
 
@@ -523,3 +529,18 @@ def test_the_papers_settings():
     model = make("cne", planted())
     assert model.shift == pytest.approx(np.log(16))
     assert model.rate == pytest.approx(1 - 1 / 256)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_adam_is_that_of_torch(dtype):
+    generator = torch.Generator().manual_seed(0)
+    start = torch.randn(7, 3, generator=generator, dtype=dtype)
+    ours, theirs, still = (start.clone().requires_grad_() for _ in range(3))
+    both = [Adam([ours, still], 0.1), torch.optim.Adam([theirs], lr=0.1)]
+    for step in range(20):
+        for p in (ours, theirs):
+            p.grad = (p.detach() ** 3 + step) * 1e3 ** (step % 3 - 1)
+        for optimizer in both:
+            optimizer.step()
+        assert torch.equal(ours, theirs)
+    assert torch.equal(still, start)

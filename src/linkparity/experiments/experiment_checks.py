@@ -11,7 +11,7 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.untidy import CHOICES, UntidyPolicy, check_choice
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
-from linkparity.prediction.arguments import check_arguments
+from linkparity.prediction.parameters import check_parameters
 from linkparity.support.errors import Explained, InputError
 from linkparity.support.files import STREAM
 from linkparity.support.registry import Registry, did_you_mean
@@ -151,7 +151,7 @@ def predictor_keys() -> tuple[str, ...]:
 def check_predictor(path: KeyPath, **parameters: Any) -> None:
     """Have the predictor check its own parameters."""
     smallest = Graph(2, [[0, 1]], [0, 1])  # type: ignore[arg-type]
-    _blame(path, check_arguments, LinkPredictor(**parameters), smallest)
+    _blame(path, check_parameters, LinkPredictor(**parameters), smallest)
 
 
 def graph_files(entry: object, path: KeyPath) -> tuple[str, GraphFiles]:

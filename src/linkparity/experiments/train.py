@@ -10,7 +10,7 @@ from linkparity.experiments.rows import Row
 from linkparity.graph.graph import Graph
 from linkparity.graph.split import split_links
 from linkparity.metrics.evaluation import Scores, evaluate
-from linkparity.prediction import LinkPredictor, TrainingWarning
+from linkparity.prediction import LinkPredictor, TrainingInterrupted
 from linkparity.prediction.saving import check_place, save_predictor
 from linkparity.training import Epoch
 
@@ -59,10 +59,10 @@ def train_run(
         check_place(out, replace)
     split = split_links(graph, test=test, seed=predictor.seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", TrainingWarning)
+        warnings.simplefilter("error", TrainingInterrupted)
         try:
             predictor.fit(split.train, on_epoch=on_epoch)
-        except TrainingWarning:  # an interrupted training is not saved
+        except TrainingInterrupted:  # an interrupted training is not saved
             raise KeyboardInterrupt from None
     embedding = predictor.embedding_
     predictor.embedding_ = embedding if embedded else None

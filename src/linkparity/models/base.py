@@ -1,4 +1,4 @@
-"""What a link model is: a logit for every pair of nodes, and how fast it can say it."""
+"""What a link model is: a logit for every pair of nodes, and how it is trained."""
 
 from collections.abc import Iterator
 
@@ -6,9 +6,12 @@ import torch
 from torch import Tensor, nn
 
 from linkparity.graph import Graph
+from linkparity.support.errors import InputError
 from linkparity.training.loop import gradient_steps
-from linkparity.training.objective import Epoch, Objective
-from linkparity.training.settings import Settings
+from linkparity.training.objective import Epoch, Objective, Settings
+
+#: Number of pairs that a model is tried on.
+TRIED_PAIRS = 8
 
 
 class LinkModel(nn.Module):
@@ -21,9 +24,9 @@ class LinkModel(nn.Module):
     blocks of pairs by matrix products; without, on sampled pairs through autograd.
 
     Attributes:
-        dimension: of the embedding, unless told otherwise.
-        lr: step size of Adam, unless told otherwise.
-        epochs: how many steps over all pairs, unless told otherwise.
+        dimension: default dimension of the embedding.
+        lr: default step size of Adam.
+        epochs: default number of steps over all pairs.
         strength: default of a method's own strength; None for a model that has none. One that has
             it takes ``strength=…`` and keeps it as an attribute; 0 is the plain form.
     """
@@ -52,7 +55,7 @@ class LinkModel(nn.Module):
         return (left[index[:, 0]] * right[index[:, 1]]).sum(dim=1)
 
     def embedding(self) -> Tensor | None:
-        """``(n, d)`` what the model knows of each node, or None."""
+        """``(n, d)`` one vector per node, or None."""
         return None
 
     def steps(self, graph: Graph, objective: Objective, settings: Settings) -> Iterator[Epoch]:
@@ -66,9 +69,72 @@ class LinkModel(nn.Module):
 
     @torch.no_grad()
     def constrain(self) -> None:
-        """Bring the parameters back where they are allowed to be; called before each step."""
+        """Project the parameters onto their domain; called before each step."""
+
+    @torch.no_grad()
+    def checked_factors(self, graph: Graph) -> tuple[Tensor, Tensor] | None:
+        """The factors, or None; an error where they or the logits break the contract above."""
+        if not any(parameter.requires_grad for parameter in self.parameters()):
+            raise self._broken("has no parameter to train", "make them torch.nn.Parameter")
+        index, factors = _some_pairs(graph), self.factors()
+        if factors is None:
+            training = self.training
+            self.eval()  # no dropout, so that nothing random is drawn
+            try:
+                self._check_logits(self(index), self(index.flip(1)), len(index))
+            finally:
+                self.train(training)
+            return None
+        left, right = factors
+        shape = (graph.num_nodes, left.shape[-1])
+        if left.shape != shape or right.shape != shape or left.dtype != right.dtype:
+            raise self._broken(
+                f"factors() must give two tensors of the shape ({graph.num_nodes}, D) and of one "
+                f"type, got {_described(left)} and {_described(right)}"
+            )
+        first, second = index.T
+        there, back = left[first] * right[second], left[second] * right[first]
+        self._check_logits(there.sum(dim=1), back.sum(dim=1), len(index))
+        return factors
+
+    def _check_logits(self, logits: object, turned: object, count: int) -> None:
+        for found in (logits, turned):
+            if not isinstance(found, Tensor) or found.shape != (count,):
+                raise self._broken(
+                    f"forward must give one logit per pair, the shape ({count},) for {count} "
+                    f"pairs, got {_described(found)}"
+                )
+        assert isinstance(logits, Tensor)
+        assert isinstance(turned, Tensor)
+        near = max(1e-3, 4 * torch.finfo(logits.dtype).eps)
+        if not torch.allclose(logits, turned, rtol=near, atol=near, equal_nan=True):
+            worst = float((logits - turned).abs().max())
+            raise self._broken(
+                f"a link has no direction, and the logits of (i, j) and (j, i) differ by "
+                f"{worst:.3g}",
+                "make them the same",
+            )
+
+    def _broken(self, problem: str, fix: str = "") -> InputError:
+        return InputError(problem, fix, where=type(self).__name__)
+
+
+def _some_pairs(graph: Graph) -> Tensor:
+    """``(P, 2)`` pairs that may be links."""
+    if graph.side is None:
+        others = torch.arange(1, min(TRIED_PAIRS, graph.num_nodes - 1) + 1)
+        return torch.stack([torch.zeros_like(others), others], dim=1)
+    others = torch.nonzero(graph.side == 1)[:TRIED_PAIRS, 0]
+    first = torch.nonzero(graph.side == 0)[0, 0]
+    return torch.stack([first.expand_as(others), others], dim=1)
+
+
+def _described(found: object) -> str:
+    if isinstance(found, Tensor):
+        return f"{tuple(found.shape)} of {str(found.dtype).removeprefix('torch.')}"
+    return type(found).__name__
 
 
 def standard_normal(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
-    """``(rows, columns)`` independent normal numbers to start from."""
+    """``(rows, columns)`` independent standard normal numbers."""
     return nn.Parameter(torch.randn(rows, columns, generator=generator, dtype=torch.float32))

@@ -8,6 +8,7 @@ from torch import Tensor
 from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel, standard_normal
 from linkparity.models.degrees import solve_degrees
+from linkparity.support.errors import InputError
 
 
 class CNE(LinkModel):
@@ -39,7 +40,7 @@ class CNE(LinkModel):
     ) -> None:
         super().__init__()
         if not 0 < s1 < s2:
-            raise ValueError(f"CNE: needs 0 < s1 < s2, got s1 {s1:g} and s2 {s2:g}")
+            raise InputError(f"needs 0 < s1 < s2, got s1 {s1:g} and s2 {s2:g}", where="CNE")
         self.z = standard_normal(graph.num_nodes, dimension, generator)
         known = graph if sides else Graph(graph.num_nodes, graph.links, graph.group)
         self.register_buffer("prior", solve_degrees(known).float())

@@ -14,8 +14,7 @@ from linkparity.models.degrees import Classes, degree_classes, half_inside, solv
 from linkparity.projection.sums import Sums
 from linkparity.support.errors import warn
 from linkparity.training.loop import adam_steps, training_pairs
-from linkparity.training.objective import Epoch, Objective, PairSet, ScoredBatch
-from linkparity.training.settings import Settings
+from linkparity.training.objective import Epoch, Objective, PairSet, ScoredBatch, Settings
 
 #: Links that a node may gain or lose because the other side has degrees of 0, or full ones.
 TRACE = 1e-7

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel
 from linkparity.support.arrays import tensor
+from linkparity.support.errors import InputError
 
 DROPOUT = 0.5
 
@@ -40,7 +41,7 @@ class GAE(LinkModel):
         width = graph.num_nodes if self.features is None else self.features.shape[1]
         self.first = _glorot(width, hidden, generator)
         self.second = _glorot(hidden, dimension, generator)
-        self.spread = Spread(normalised_adjacency(graph))
+        self.spread = SparseMatrix(normalised_adjacency(graph))
         self.generator = generator
 
     def factors(self) -> tuple[Tensor, Tensor]:
@@ -75,13 +76,13 @@ def normalised_adjacency(graph: Graph) -> Tensor:
         )
 
 
-class Spread:
-    """A symmetric sparse matrix to multiply by; a copy is the same one, for it never changes."""
+class SparseMatrix:
+    """A symmetric sparse matrix to multiply by; a copy shares it, since it never changes."""
 
     def __init__(self, matrix: Tensor) -> None:
         self.matrix = matrix
 
-    def __deepcopy__(self, memo: object) -> "Spread":
+    def __deepcopy__(self, memo: object) -> "SparseMatrix":
         return self
 
     def __call__(self, dense: Tensor) -> Tensor:
@@ -112,8 +113,7 @@ def _glorot(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter
 def _checked(features: object, graph: Graph) -> Tensor:
     found = tensor(features).float()
     if found.ndim != 2 or len(found) != graph.num_nodes:
-        raise ValueError(
-            f"GAE: features must have the shape ({graph.num_nodes}, F), one row per node, got "
-            f"{tuple(found.shape)}"
-        )
+        shape = tuple(found.shape)
+        problem = f"must have the shape ({graph.num_nodes}, F), one row per node, got {shape}"
+        raise InputError(problem, argument="features", caller="GAE")
     return found

@@ -9,8 +9,8 @@ from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel
 from linkparity.models.degrees import solve_degrees
 from linkparity.models.maxent_solver import solve_maxent
-from linkparity.training.objective import Epoch, Objective
-from linkparity.training.settings import Settings
+from linkparity.support.errors import InputError
+from linkparity.training.objective import Epoch, Objective, Settings
 
 
 class MaxEnt(LinkModel):
@@ -29,7 +29,8 @@ class MaxEnt(LinkModel):
     ) -> None:
         super().__init__()
         if dimension != 1:
-            raise ValueError(f"MaxEnt: has one number per node, got dimension {dimension}")
+            problem = f"must be 1 for MaxEnt, which has one number per node, got {dimension}"
+            raise InputError(problem, argument="dimension", caller="MaxEnt")
         self.a = nn.Parameter(solve_degrees(graph))
 
     def factors(self) -> tuple[Tensor, Tensor]:

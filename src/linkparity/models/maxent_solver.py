@@ -31,15 +31,16 @@ from linkparity.projection import FairnessRegularizer, NotConverged
 from linkparity.projection.fit import Fit
 from linkparity.projection.solver import Problem
 from linkparity.projection.sums import tensor_sums
+from linkparity.support.errors import InputError
 from linkparity.training.objective import Epoch
 
 #: Largest gradient per node of the mean loss at the end; what is aimed at, and what is enough.
 AIM, ENOUGH = 1e-11, 1e-8
 MAX_STEPS = 100
-#: Nodes that a dense matrix of second derivatives is made for.
-MOST = 12_000
-#: Constraints times classes of nodes.
-MOST_NUMBERS = 10**8
+#: Largest number of nodes for a dense matrix of second derivatives.
+MAX_NODES = 12_000
+#: Largest number of constraints times classes of nodes.
+MAX_ENTRIES = 10**8
 
 
 def solve_maxent(
@@ -64,8 +65,10 @@ def solve_maxent(
         here = there
     if problem.off(here) > ENOUGH:
         raise NotConverged(
-            f"maxent: the largest gradient is {problem.off(here):.1e} after {step} steps, wanted "
-            f"{ENOUGH:.0e}; take a smaller gamma"
+            f"the largest gradient is {problem.off(here):.1e} after {step} steps, above "
+            f"{ENOUGH:.0e}",
+            "take a smaller gamma",
+            where="maxent",
         )
 
 
@@ -83,7 +86,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class _Bend:
+class _Curvature:
     """Second derivative by the logits: a diagonal, and signed outer products of rows.
 
     Attributes:
@@ -106,11 +109,12 @@ class _Problem:
         self.gamma = gamma
         alike = not reg.criterion.needs_labels
         self.criterion = reg.criterion
-        if not alike and graph.num_nodes > MOST:
-            raise ValueError(
-                f"maxent: criterion {reg.criterion.name!r} tells nodes of one degree apart, so "
-                f"each needs a number of its own, and {graph.num_nodes:,} nodes are more than "
-                f"{MOST:,}; use 'dp' or 'weak-dp', or another model"
+        if not alike and graph.num_nodes > MAX_NODES:
+            raise InputError(
+                f"criterion {reg.criterion.name!r} needs a parameter per node, and "
+                f"{graph.num_nodes:,} nodes are more than {MAX_NODES:,}",
+                "use 'dp' or 'weak-dp', or another model",
+                where="maxent",
             )
         split = graph.group if alike else torch.arange(graph.num_nodes)
         self.found: Classes = classes(graph, split)
@@ -156,13 +160,13 @@ class _Problem:
         expected = self.pairs * prob
         gradient = (2 * expected.sum(dim=1) - self.asked) / self.total
         curve = expected.mul_(1 - prob).div_(self.total)
-        kl, gap, pull, bend = self._parity(a[self.ends[:, 0]] + a[self.ends[:, 1]])
+        kl, gap, slope, curvature = self._parity(a[self.ends[:, 0]] + a[self.ends[:, 1]])
         gamma = self.gamma / self.cells.total
-        gradient += gamma * self._gather(pull)
-        curve.index_put_(tuple(self.ends.T), gamma * bend.diagonal, accumulate=True)
+        gradient += gamma * self._gather(slope)
+        curve.index_put_(tuple(self.ends.T), gamma * curvature.diagonal, accumulate=True)
         hessian = curve + curve.T
         hessian.diagonal().add_(hessian.sum(dim=1))
-        hessian += gamma * (bend.rows.T * bend.sign) @ bend.rows
+        hessian += gamma * (curvature.rows.T * curvature.sign) @ curvature.rows
         return _State(a, fit + self.gamma * kl, fit, kl, gap, gradient, hessian)
 
     def _spread(self, per_cell: np.ndarray) -> Tensor:
@@ -172,21 +176,22 @@ class _Problem:
     def _gather_rows(self, entries: ConstraintMatrix, values: Tensor) -> Tensor:
         """``(C, K)``: for each constraint, :meth:`_gather` of its numbers times the values."""
         size = entries.shape[0] * len(self.size)
-        if size > MOST_NUMBERS:
-            raise ValueError(
-                f"maxent: {entries.shape[0]:,} constraints on {len(self.size):,} classes of nodes "
-                f"need a matrix of {size:,} numbers, more than {MOST_NUMBERS:,}; "
-                "put groups together into fewer, or use another model"
+        if size > MAX_ENTRIES:
+            raise InputError(
+                f"{entries.shape[0]:,} constraints on {len(self.size):,} classes of nodes need a "
+                f"matrix of {size:,} numbers, more than {MAX_ENTRIES:,}",
+                "merge groups into fewer, or use another model",
+                where="maxent",
             )
         cell = np.flatnonzero(self.cells.mass > 0)[entries.cell]
         begin, sizes = self.cells.start[cell], np.diff(self.cells.start)[cell]
         behind = np.cumsum(sizes) - sizes
         pair = torch.from_numpy(np.arange(sizes.sum()) + np.repeat(begin - behind, sizes))
         row = torch.from_numpy(np.repeat(entries.row, sizes)) * len(self.size)
-        heavy = torch.from_numpy(np.repeat(entries.value, sizes)) * values[pair]
+        weighted = torch.from_numpy(np.repeat(entries.value, sizes)) * values[pair]
         found = torch.zeros(size, dtype=values.dtype)
         for end in self.ends.T:
-            found.index_add_(0, row + end[pair], heavy)
+            found.index_add_(0, row + end[pair], weighted)
         return found.view(entries.shape[0], -1)
 
     def _gather(self, values: Tensor) -> Tensor:
@@ -194,18 +199,18 @@ class _Problem:
         out = torch.zeros_like(self.size)
         return out.index_add_(0, self.ends[:, 0], values).index_add_(0, self.ends[:, 1], values)
 
-    def _parity(self, x: Tensor) -> tuple[float, float, Tensor, _Bend]:
+    def _parity(self, x: Tensor) -> tuple[float, float, Tensor, _Curvature]:
         """Divergence, gap, and derivatives of the divergence by the logits."""
         source = tensor_sums(x, self.cells, exact=True)
         bound = float(x.abs().max()) + 1.0
         found = self.reg.measure(source, self.cells, bound, 1e-12)
-        bend = self._bend(x, found.fit)
-        pull = source.shift(found.fit.tilt)
+        curvature = self._second_derivative(x, found.fit)
+        slope = source.shift(found.fit.tilt)
         if self.target == "model":
-            pull = pull + bend.factor * source.slope()
-        return found.kl, found.gap, pull, bend
+            slope = slope + curvature.factor * source.slope()
+        return found.kl, found.gap, slope, curvature
 
-    def _bend(self, x: Tensor, fit: Fit) -> _Bend:
+    def _second_derivative(self, x: Tensor, fit: Fit) -> _Curvature:
         """The second derivative of the divergence; see the head of this file."""
         cells, through = self.cells, self.target == "model"
         weight = torch.ones_like(x) if cells.weight is None else cells.weight
@@ -227,7 +232,7 @@ class _Problem:
             norm = np.sqrt(ratio @ mass)[:, None]
             rows = torch.cat([rows, torch.from_numpy(ratio / norm) @ beta])
             sign = torch.cat([sign, sign.new_full((len(blocks),), -1.0)])
-        return _Bend(diagonal, rows, sign, factor)
+        return _Curvature(diagonal, rows, sign, factor)
 
     def _through(self, problem: Problem, slope: Tensor) -> Tensor:
         """``(C, K)`` each constraint's share of its block's mean, as that moves with the model."""

@@ -15,7 +15,7 @@ from torch import Tensor
 from linkparity.criteria import CRITERIA
 from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
-from linkparity.prediction.arguments import check_arguments
+from linkparity.prediction.parameters import check_parameters
 from linkparity.prediction.saving import FORMAT, MANIFEST, TENSORS, tensors_name
 from linkparity.prediction.tilt_table import Tilts
 from linkparity.support.errors import InputError
@@ -70,7 +70,7 @@ def _build(
     predictor = kind(**_parameters(about, model, tensors))
     graph = predictor.graph_ = _graph(about["graph"], tensors)
     state = {name[6:]: value for name, value in tensors.items() if name.startswith("model.")}
-    check_arguments(predictor, graph)
+    check_parameters(predictor, graph)
     _check_state(predictor, graph, state)
     predictor.restore(state, _history(about), _tilts(graph, tensors), _number(about["fit_seconds"]))
     for name, wanted in predictor.model_.state_dict().items():

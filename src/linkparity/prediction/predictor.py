@@ -1,35 +1,39 @@
-"""LinkPredictor: a graph in, predictions out, with the manners of scikit-learn."""
+"""LinkPredictor: fit on a graph and predict, with the interface of scikit-learn."""
 
+import operator
 import time
-import warnings
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from linkparity.criteria import Criterion
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import GraphWarning
-from linkparity.graph.pairs import Pairs
 from linkparity.models import MODELS, LinkModel
-from linkparity.prediction.arguments import check_arguments
-from linkparity.prediction.parameters import Parameters
-from linkparity.prediction.ranking import Ranking, node_numbers, pair_logits, rank_partners
+from linkparity.prediction.fitted import FittedPredictor
+from linkparity.prediction.parameters import check_parameters
 from linkparity.prediction.tilt_table import Tilts, fit_group_tilts
-from linkparity.support.arrays import expit
+from linkparity.support.errors import InputWarning, warn
 from linkparity.support.randomness import stream
-from linkparity.training.loop import train
-from linkparity.training.objective import Epoch, trained_criterion
+from linkparity.training.loop import Diverged, train
+from linkparity.training.objective import Epoch, trained_criterion, widen
+
+#: Links, and about as many random pairs, on which a model is compared with a constant one.
+CHECKED_PAIRS = 10_000
+#: Relative difference of two means that rounding may cause.
+ROUNDING = 1e-9
 
 
-class TrainingWarning(UserWarning):
-    """Training ended otherwise than asked for; the message says how."""
+class TrainingWarning(InputWarning):
+    """Training ended unexpectedly; the message says how."""
 
 
-class LinkPredictor(Parameters):
+class TrainingInterrupted(TrainingWarning):
+    """Training was stopped by Ctrl-C; the model is usable."""
+
+
+class LinkPredictor(FittedPredictor):
     """Learn which links a graph lacks, at parity between groups where asked.
 
     Parameters are only stored; :meth:`fit` reads them. Fitted attributes end in ``_``.
@@ -115,9 +119,9 @@ class LinkPredictor(Parameters):
             on_epoch: called with each row of training as it comes.
         """
         begin = time.perf_counter()
-        check_arguments(self, graph)
+        check_parameters(self, graph)
         generator = stream(self.seed, "model")
-        model = self._build(graph, generator)
+        model = self.build(graph, generator)
         rows = train(
             model, graph, self.criterion, self.gamma, target=self.target,
             tolerance=self.tolerance, epochs=self.epochs, lr=self.lr, negatives=self.negatives,
@@ -130,15 +134,15 @@ class LinkPredictor(Parameters):
                 if on_epoch is not None:
                     on_epoch(row)
         except KeyboardInterrupt:
-            text = f"LinkPredictor: stopped after {len(history)} epochs; usable as it is"
-            warnings.warn(text, TrainingWarning, stacklevel=2)
+            stopped = f"stopped after {len(history)} epochs; usable as it is"
+            warn(TrainingInterrupted, stopped, caller="LinkPredictor")
         model.constrain()
         model.eval()
+        if history:
+            _check_learned(model, graph, stream(self.seed, "learned"))
         tilts = self._tilts(model, graph)
         self.graph_, self.model_, self.history_, self.tilts_ = graph, model, history, tilts
-        self.params_ = self.get_params()
-        self.held_out_: Tensor | None = None
-        self._embed()
+        self.finish()
         self.fit_seconds_ = time.perf_counter() - begin
         return self
 
@@ -151,86 +155,54 @@ class LinkPredictor(Parameters):
             stream(self.seed, "postprocess"),
         )  # fmt: skip
 
-    def _embed(self) -> None:
+    def finish(self) -> None:
+        """Set the fitted attributes that follow from the parameters and the model."""
+        self.params_ = self.get_params()
+        self.held_out_: Tensor | None = None
         with torch.no_grad():
             embedding = self.model_.embedding()
-        self.embedding_ = None if embedding is None else embedding.detach().numpy()
+        self.embedding_ = None if embedding is None else widen(embedding.detach()).numpy()
 
-    def restore(
-        self, state: dict[str, Tensor], rows: list[Epoch], tilts: Tilts | None, seconds: float
-    ) -> None:
-        """Take on what a fitted predictor had, given ``graph_``."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", GraphWarning)
-            self.model_ = self._build(self.graph_, stream(self.seed, "model"))
-        self.model_.load_state_dict(state)
-        self.model_.eval()
-        self.history_, self.tilts_, self.fit_seconds_ = rows, tilts, seconds
-        self.params_ = self.get_params()
-        self.held_out_ = None
-        self._embed()
-
-    def _build(self, graph: Graph, generator: torch.Generator) -> LinkModel:
+    def build(self, graph: Graph, generator: torch.Generator) -> LinkModel:
+        """The model of the parameters, untrained."""
         made = MODELS[self.model] if isinstance(self.model, str) else self.model
         options = dict(self.options or {})
         if self.strength is not None:
             options["strength"] = self.strength
-        dimension = made.dimension if self.dimension is None else self.dimension
+        dimension = operator.index(made.dimension if self.dimension is None else self.dimension)
         return made(graph, dimension, generator=generator, **options)
 
-    def predict_logits(self, pairs: object) -> np.ndarray:
-        """``(P,)`` float64 logits of a ``(P, 2)`` array of nodes, or of ``Pairs``."""
-        index = self._index(pairs)
-        with torch.no_grad():
-            logits = pair_logits(self.model_, index).double()
-        if self.tilts_ is not None:
-            logits += self.tilts_.of(self.graph_.group[index])
-        return np.asarray(logits.numpy())
 
-    def predict_proba(self, pairs: object) -> np.ndarray:
-        """``(P,)`` probabilities that the pairs are links."""
-        return np.asarray(expit(self.predict_logits(pairs)))
+@torch.no_grad()
+def _check_learned(model: LinkModel, graph: Graph, generator: torch.Generator) -> None:
+    """Warn of a model that tells links from other pairs no better than a constant does.
 
-    def top(self, k: int = 10, nodes: object = None) -> Ranking:
-        """The ``k`` likeliest new partners of each node, or of ``nodes (N,)``.
-
-        Known links and the node itself are left out, sides respected, ties broken by node number.
-        """
-        self._fitted()
-        every = range(self.graph_.num_nodes)
-        chosen = node_numbers(every if nodes is None else nodes, self.graph_, "nodes", "top")
-        if chosen.ndim != 1:
-            raise ValueError(f"top: nodes must be a list of them, got {nodes!r:.60}")
-        with torch.no_grad():
-            return rank_partners(self.model_, self.graph_, k, chosen, self.tilts_, self.held_out_)
-
-    def _index(self, pairs: object) -> Tensor:
-        self._fitted()
-        given = pairs.index if isinstance(pairs, Pairs) else pairs
-        index = node_numbers(given, self.graph_, "pairs", "LinkPredictor")
-        if not index.numel():
-            return index.view(0, 2)
-        if index.ndim != 2 or index.shape[1] != 2:
-            raise ValueError(
-                f"LinkPredictor: pairs must be a (P, 2) array of node numbers, got the shape "
-                f"{tuple(index.shape)}"
-            )
-        return index
-
-    def _fitted(self) -> None:
-        if not hasattr(self, "model_"):
-            raise RuntimeError("LinkPredictor: not fitted yet; call fit(graph) first")
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted predictor to the directory ``path``: safetensors and JSON, no pickle."""
-        from linkparity.prediction.saving import save_predictor
-
-        self._fitted()
-        save_predictor(self, Path(path))
-
-    @classmethod
-    def load(cls, path: str | Path, model: type[LinkModel] | None = None) -> "LinkPredictor":
-        """Read what :meth:`save` wrote; ``model`` is the class, where it is one of your own."""
-        from linkparity.prediction.loading import load_predictor
-
-        return load_predictor(cls, Path(path), model)
+    Its cross-entropy, at the best scale and shift of the logits, is below that of a constant
+    if and only if the mean logit of links is above that of all pairs, here by three standard
+    errors.
+    """
+    if graph.num_links in (0, graph.num_pairs):
+        return
+    ends = [torch.arange(graph.num_nodes)] * 2
+    if graph.side is not None:
+        ends = [torch.nonzero(graph.side == side)[:, 0] for side in (0, 1)]
+    size = (CHECKED_PAIRS,)
+    drawn = [end[torch.randint(len(end), size, generator=generator)] for end in ends]
+    index = torch.stack(drawn, dim=1)
+    others = index[index[:, 0] != index[:, 1]]
+    links = graph.links[torch.randint(graph.num_links, size, generator=generator)]
+    logits = model(torch.cat([links, others])).double()
+    if not logits.isfinite().all():
+        fix = "take a smaller lr"
+        raise Diverged("the model's logits are not finite", fix, caller="LinkPredictor")
+    parts = logits[: len(links)], logits[len(links) :]
+    mean = [float(part.mean()) for part in parts]
+    error = sum(float(part.var(correction=0)) / len(part) for part in parts) ** 0.5
+    if mean[0] - mean[1] <= 3 * error + ROUNDING * abs(mean[0]):
+        warn(
+            TrainingWarning,
+            f"the model learned nothing: links have a mean logit of {mean[0]:.3g}, all pairs "
+            f"{mean[1]:.3g}, so that its cross-entropy is not below that of a constant",
+            "try another lr, gamma or number of epochs",
+            caller="LinkPredictor",
+        )

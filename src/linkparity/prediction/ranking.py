@@ -10,7 +10,9 @@ from torch import Tensor
 from linkparity.graph.graph import Graph
 from linkparity.models import LinkModel
 from linkparity.prediction.tilt_table import Tilts
+from linkparity.support.errors import InputError
 from linkparity.support.validation import integers, whole_number
+from linkparity.training.objective import widen
 from linkparity.training.sampled import pair_products
 
 #: Scores held in memory at a time.
@@ -36,7 +38,13 @@ class Ranking(NamedTuple):
 
 def pair_logits(model: LinkModel, index: Tensor) -> Tensor:
     """``(P, 2)`` pairs → ``(P,)`` logits, in pieces; factors are computed once."""
-    return _logits(model, model.factors(), index)
+    return _logits(model, wide_factors(model), index)
+
+
+def wide_factors(model: LinkModel) -> tuple[Tensor, Tensor] | None:
+    """The model's factors in 32 bits or more, or None."""
+    factors = model.factors()
+    return None if factors is None else (widen(factors[0]), widen(factors[1]))
 
 
 def _logits(model: LinkModel, factors: tuple[Tensor, Tensor] | None, index: Tensor) -> Tensor:
@@ -54,9 +62,10 @@ def node_numbers(values: object, graph: Graph, argument: str, caller: str) -> Te
         return found
     low, high = int(found.min()), int(found.max())
     if low < 0 or high >= graph.num_nodes:
-        raise ValueError(
-            f"{caller}: no node {low if low < 0 else high} was trained on; "
-            f"nodes are 0 … {graph.num_nodes - 1}"
+        raise InputError(
+            f"no node {low if low < 0 else high} was trained on",
+            f"nodes are 0 … {graph.num_nodes - 1}",
+            caller=caller,
         )
     return found
 
@@ -72,14 +81,14 @@ def rank_partners(
     """The ``k`` partners of highest logit for each of ``nodes``, no link of ``held_out (E, 2)``."""
     k = whole_number(k, "k", "top")
     if k < 1:
-        raise ValueError(f"top: k must be at least 1, got {k}")
+        raise InputError(f"must be at least 1, got {k}", argument="k", caller="top")
     rows = max(1, BLOCK // max(graph.num_nodes, 1))
     linked = graph
     if held_out is not None:
         links = torch.cat([graph.links, held_out])
         linked = Graph(graph.num_nodes, links, graph.group, side=graph.side)
     known = linked.adjacency()
-    factors = model.factors()
+    factors = wide_factors(model)
     found = []
 
     def exact(index: Tensor) -> Tensor:

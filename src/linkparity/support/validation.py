@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from numbers import Real
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,7 +23,9 @@ def whole_number(value: object, argument: str, caller: str) -> int:
 
 
 def real_number(value: object, argument: str, caller: str) -> float:
-    """``value`` as a float, for any real number; text, booleans and None are refused."""
+    """``value`` as a float, for any real number, 0-d too; text, booleans and None are refused."""
+    if isinstance(value, np.ndarray | Tensor) and value.ndim == 0:
+        value = value.item()
     if not isinstance(value, Real) or isinstance(value, bool):
         raise InputError(f"must be a number, got {value!r}", argument=argument, caller=caller)
     return float(value)

@@ -1,6 +1,6 @@
 """Training: the objective, the pairs in blocks or samples, one loop for every model."""
 
-from linkparity.training.loop import Diverged, train
-from linkparity.training.objective import Epoch
+from linkparity.training.loop import Adam, Diverged, train
+from linkparity.training.objective import Epoch, Objective, Settings
 
-__all__ = ["Diverged", "Epoch", "train"]
+__all__ = ["Adam", "Diverged", "Epoch", "Objective", "Settings", "train"]

@@ -2,15 +2,16 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
 from linkparity.criteria import Criterion
 from linkparity.graph import Graph
 from linkparity.projection import NotConverged
-from linkparity.support.errors import PlainError
+from linkparity.support.errors import InputError, PlainError
 from linkparity.training.all_pairs.batch import AllPairs
 from linkparity.training.distributed import Processes
 from linkparity.training.objective import (
@@ -19,17 +20,26 @@ from linkparity.training.objective import (
     PairSet,
     PairWeights,
     ScoredBatch,
+    Settings,
     pair_weights,
+    widen,
 )
 from linkparity.training.sampled import SampledPairs
-from linkparity.training.settings import Settings, check_pairs, choose
 
 if TYPE_CHECKING:
     from linkparity.models import LinkModel
 
+#: Nanoseconds per pair, and per pair and column of the factors; measured, see docs/training.md.
+BLOCK_COST = (6.0, 0.13)
+SAMPLE_COST = (50.0, 8.0)
+#: Nanoseconds per pair of groups, each of which is a matrix product of its own.
+SEGMENT_COST = 25_000.0
+#: Largest number of pairs that blocks hold in memory.
+MAX_PAIRS = 10**8
+
 
 class Diverged(PlainError):
-    """Training met a loss that is no number, or pairs that no tilts bring to parity."""
+    """Training met a loss that is not finite, or pairs that no tilts bring to parity."""
 
 
 def train(
@@ -53,16 +63,16 @@ def train(
     .. math:: \mathcal{L} = \frac{\sum_k w_k\, \mathrm{bce}(x_k, y_k)}{\sum_k w_k}
               + \gamma \frac{\mathrm{KL}(h_F \,\|\, h)}{\sum_{k\ \text{constrained}} w_k}
 
-    An epoch is one step of Adam on all training pairs (on a batch of 10,000 nodes each, where there
-    are more). MaxEnt is solved instead, a row per step of Newton's method and none when plain; how
-    long, how fast and on which pairs then say nothing.
-    Leave the loop at any time: the model is then ready for use.
+    An epoch is one step of Adam on all training pairs (on batches of 10,000 nodes, where there
+    are more). MaxEnt is solved instead, a row per step of Newton's method and none when plain;
+    epochs, learning rate and pairs do not apply to it.
+    The loop may be left at any time: the model is then ready for use.
 
     Args:
         model: made for ``graph``.
         graph: to learn from.
         criterion: ``dp``, ``eo``, ``weak-dp``, ``equalized-odds`` or ``accuracy``; None for none.
-        gamma: how much the divergence to parity counts; at 0 it is measured only.
+        gamma: weight of the divergence to parity; at 0 it is measured only.
         target: as in :func:`~linkparity.i_project`.
         tolerance: how far a cell's mean may stay from the target.
         epochs: the model's own number by default.
@@ -72,11 +82,11 @@ def train(
             from both ends plus the partners), or ``"all"``, every pair once.
         method: ``"blocks"`` of all pairs with their expected weight, or ``"samples"``; the faster
             one by default.
-        patience: stop when so many epochs brought no lower loss.
+        patience: stop after this many epochs without a lower loss.
         generator: source of randomness; seeded with 0 by default.
 
     Raises:
-        Diverged: when the loss is no longer a number, or parity is out of the solver's reach.
+        Diverged: when the loss is no longer finite, or the solver does not reach parity.
     """
     objective = Objective.of(criterion, gamma, target, tolerance)
     generator = torch.Generator().manual_seed(0) if generator is None else generator
@@ -85,6 +95,13 @@ def train(
     if not callable(getattr(model, "steps", None)):
         raise TypeError(f"train: model must be a LinkModel, got {model!r:.60}")
     return model.steps(graph, objective, settings)
+
+
+def check_pairs(graph: Graph) -> None:
+    """Refuse a graph without a pair of nodes."""
+    if not graph.num_pairs:
+        problem = "the graph has no pair of nodes that could be a link"
+        raise InputError(problem, "give it at least two nodes", caller="train")
 
 
 def gradient_steps(
@@ -108,6 +125,40 @@ def training_pairs(
     )
 
 
+def choose(model: "LinkModel", graph: Graph, settings: Settings) -> str:
+    """``"blocks"`` or ``"samples"``: as asked for, else the faster for this model and size."""
+    factors = model.checked_factors(graph)
+    possible = factors is not None and graph.num_pairs <= MAX_PAIRS
+    if settings.method == "blocks" or settings.pairs == "all":
+        if not possible:
+            asked = "pairs='all'" if settings.pairs == "all" else "method='blocks'"
+            raise InputError(
+                f"{asked} needs a model with factors and at most {MAX_PAIRS:,} pairs, got "
+                f"{graph.num_pairs:,}",
+                "use sampled pairs",
+                caller="train",
+            )
+        return "blocks"
+    if settings.method == "samples" or factors is None or not possible:
+        return "samples"
+    width = factors[0].shape[1]
+    rows = graph.num_nodes if graph.side is None else int((graph.side == 0).sum())
+    drawn = rows * settings.negatives + graph.num_links * (1 if graph.bipartite else 2)
+    blocks = graph.num_pairs * (BLOCK_COST[0] + BLOCK_COST[1] * width)
+    blocks += SEGMENT_COST * _group_pairs(graph)
+    samples = drawn * (SAMPLE_COST[0] + SAMPLE_COST[1] * width)
+    return "blocks" if blocks <= samples else "samples"
+
+
+def _group_pairs(graph: Graph) -> int:
+    """Number of pairs of groups that pairs may have; nodes without a group count as one group."""
+    if graph.side is None:
+        count = len(torch.unique(graph.group))
+        return count * (count + 1) // 2
+    rows, columns = (len(torch.unique(graph.group[graph.side == side])) for side in (0, 1))
+    return rows * columns
+
+
 def adam_steps(
     model: "LinkModel", pairs: PairSet, objective: Objective, settings: Settings
 ) -> Iterator[Epoch]:
@@ -115,8 +166,7 @@ def adam_steps(
     begin = time.perf_counter()
     epochs = model.epochs if settings.epochs is None else settings.epochs
     lr = model.lr if settings.lr is None else settings.lr
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
-    processes = Processes.here()
+    optimizer, processes = Adam(model.parameters(), lr), Processes.here()
     best, since = math.inf, 0
     try:
         for epoch in range(1, epochs + 1):
@@ -124,7 +174,7 @@ def adam_steps(
             rows = []
             for number in range(len(pairs)):
                 model.constrain()
-                optimizer.zero_grad()
+                model.zero_grad()
                 rows.append(_step(pairs.score(model, number), objective, epoch, lr))
                 processes.add_gradients(model)
                 optimizer.step()
@@ -146,14 +196,56 @@ def _step(
     fit = batch.fit_loss()
     if not math.isfinite(fit):
         raise Diverged(
-            f"train: the loss is {fit} in epoch {epoch}; take a smaller lr than {lr:g}, and "
-            "check that the model's logits stay finite"
+            f"the loss is {fit} in epoch {epoch}",
+            f"take a smaller lr than {lr:g}, and check that the model's logits stay finite",
+            caller="train",
         )
     try:
         parity = objective.parity(batch)
     except NotConverged as error:
-        raise Diverged(f"train: in epoch {epoch} no tilts reach parity ({error})") from None
+        problem = f"in epoch {epoch} no tilts reach parity ({error})"
+        raise Diverged(problem, caller="train") from None
     batch.backward(objective.gamma, None if parity is None else parity.fit.tilt)
     if parity is None:
         return fit, fit, 0.0 if objective.regularizer else math.nan, math.nan
     return fit + objective.gamma * parity.kl, fit, parity.kl, parity.gap
+
+
+class Adam:
+    r"""Adam with its usual constants.
+
+    ``torch.optim`` would import torch's compiler, which takes seconds and leaves a directory
+    ``torchinductor_USER`` in the temporary one.
+
+    .. math:: m \leftarrow \beta_1 m + (1 - \beta_1) g, \quad
+              v \leftarrow \beta_2 v + (1 - \beta_2) g^2, \quad
+              p \leftarrow p - \eta \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + 10^{-8}}
+
+    Args:
+        parameters: to change in place; one without a gradient stays.
+        lr: step size η.
+    """
+
+    betas = (0.9, 0.999)
+
+    def __init__(self, parameters: Iterable[Tensor], lr: float) -> None:
+        trained = (p for p in parameters if p.requires_grad)
+        self.state = [(p, *(torch.zeros_like(widen(p)) for _ in range(2))) for p in trained]
+        self.lr, self.steps = lr, 0
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Change every parameter by its gradient."""
+        self.steps += 1
+        first, second = self.betas
+        rate = self.lr / (1 - first**self.steps)
+        root = (1 - second**self.steps) ** 0.5
+        for p, mean, square in self.state:
+            if p.grad is None:
+                continue
+            gradient, value = widen(p.grad), widen(p)
+            mean.lerp_(gradient, 1 - first)
+            square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
+            value.addcdiv_(mean, (square.sqrt() / root).add_(1e-8), value=-rate)
+            if value is not p:
+                p.copy_(value)

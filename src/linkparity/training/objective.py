@@ -1,15 +1,13 @@
-r"""What training minimises, for any set of pairs.
+r"""What training is asked for, and what it reports.
 
 .. math:: \mathcal{L} = \frac{\sum_k w_k\, \mathrm{bce}(x_k, y_k)}{\sum_k w_k}
           + \gamma \frac{\mathrm{KL}(h_F \,\|\, h)}{\sum_{k\ \text{constrained}} w_k}, \qquad
           \frac{\partial \mathcal{L}}{\partial x_k} = \frac{w_k (h_k - y_k)}{\sum w}
           + \gamma \frac{w_k (h_k - h_{F,k})}{\sum_{\text{constrained}} w}
-
-One weighted set of pairs serves the fit, the cells, the target and the divergence.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
@@ -21,19 +19,22 @@ from linkparity.criteria import CRITERIA, Cells, Criterion, trainable
 from linkparity.graph import Graph
 from linkparity.projection.fit import PairSums, check_tolerance
 from linkparity.projection.regularizer import FairnessRegularizer, Parity
-from linkparity.support.validation import real_number
+from linkparity.support.errors import InputError
+from linkparity.support.validation import real_number, whole_number
 
 if TYPE_CHECKING:
     from linkparity.models import LinkModel
 
-#: Beyond, the loss is no number that float32 can hold.
-MAX_GAMMA = 1e30
+#: Largest γ, learning rate and strength: beyond, products overflow float32.
+LARGEST = 1e30
 #: Accuracy of the tilts on the logit scale while training.
 TOL = 1e-6
+#: The criteria that a graph's pairs alone define.
+TRAINABLE = trainable()
 
 
 class PairWeights(NamedTuple):
-    """What a link weighs, and what any other pair weighs, in expectation."""
+    """Expected weight of a link, and of any other pair."""
 
     link: float
     other: float
@@ -79,7 +80,7 @@ class Epoch(_EpochNumbers):
     extra: Mapping[str, float] = MappingProxyType({})
 
     def __new__(cls, *numbers: Any, extra: Mapping[str, float] | None = None, **named: Any) -> Self:
-        """As of a named tuple, with the extra numbers beside."""
+        """Make the named tuple, with the extra numbers as an attribute."""
         row = super().__new__(cls, *numbers, **named)
         if extra:
             row.extra = dict(extra)
@@ -87,7 +88,7 @@ class Epoch(_EpochNumbers):
 
 
 class ScoredBatch(PairSums, Protocol):
-    """Pairs with the logits of one moment: all that a step of training asks for."""
+    """Pairs with their logits at one step: all that the step needs."""
 
     cells: Cells | None
     bound: float
@@ -114,10 +115,46 @@ class PairSet(Protocol):
 
 
 def push_back(factors: tuple[Tensor, Tensor], gradients: Sequence[Tensor]) -> None:
-    """Send gradients of both factors on to the parameters that they are made of."""
+    """Backpropagate gradients of both factors to the parameters behind them."""
     both = [(f, g) for f, g in zip(factors, gradients, strict=True) if f.requires_grad]
     if both:
-        torch.autograd.backward([f for f, _ in both], [g for _, g in both])
+        torch.autograd.backward([f for f, _ in both], [g.to(f.dtype) for f, g in both])
+
+
+def widen(values: Tensor) -> Tensor:
+    """Numbers of 16 bits in float32, which sums and steps need; others as they are."""
+    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Length, speed and pairs of a training; see :func:`~linkparity.train`."""
+
+    epochs: int | None = None
+    lr: float | None = None
+    negatives: int = 100
+    pairs: str = "sampled"
+    method: str | None = None
+    patience: int | None = None
+    generator: torch.Generator = field(default_factory=torch.Generator)
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 0), ("negatives", 1), ("patience", 1)):
+            if (value := getattr(self, name)) is None:
+                continue
+            if (number := whole_number(value, name, "train")) < least:
+                raise _refused(name, f"must be at least {least}, got {value}")
+            object.__setattr__(self, name, number)
+        if self.lr is not None:
+            object.__setattr__(self, "lr", bounded(self.lr, "lr"))
+        if self.pairs not in ("sampled", "all"):
+            raise _refused("pairs", f"must be 'sampled' or 'all', got {self.pairs!r}")
+        if self.method not in (None, "blocks", "samples"):
+            raise _refused("method", f"must be 'blocks' or 'samples', got {self.method!r}")
+        if self.pairs == "all" and self.method == "samples":
+            raise InputError(
+                "pairs='all' is every pair and no sample", "use {method=blocks}", caller="train"
+            )
 
 
 @dataclass(frozen=True)
@@ -126,7 +163,7 @@ class Objective:
 
     Attributes:
         regularizer: measures the divergence; None when the model is trained plain.
-        gamma: how much the divergence counts; at 0 it is measured only.
+        gamma: weight of the divergence; at 0 it is measured only.
     """
 
     regularizer: FairnessRegularizer | None = None
@@ -136,11 +173,8 @@ class Objective:
     def of(
         cls, criterion: str | Criterion | None, gamma: float, target: object, tolerance: float
     ) -> "Objective":
-        """What was asked for, checked."""
-        strength = real_number(gamma, "gamma", "train")
-        if not 0 <= strength <= MAX_GAMMA:
-            raise ValueError(f"train: gamma must lie between 0 and {MAX_GAMMA:g}, got {gamma!r}")
-        width = check_tolerance(tolerance)
+        """Check the arguments of :func:`~linkparity.train`."""
+        strength, width = bounded(gamma, "gamma"), check_tolerance(tolerance)
         if criterion is None:
             return cls()
         chosen = trained_criterion(criterion)
@@ -159,14 +193,26 @@ class Objective:
 
 
 def trained_criterion(criterion: str | Criterion) -> Criterion:
-    """The criterion of a name, if a graph's pairs alone say what its cells are."""
+    """The criterion of a name, if a graph's pairs alone define its cells."""
     if not isinstance(criterion, str | Criterion):
-        raise ValueError(f"train: criterion must be a name, a Criterion or None, got {criterion!r}")
-    known = trainable()
+        raise _refused("criterion", f"must be a name, a Criterion or None, got {criterion!r}")
     found = CRITERIA.get(criterion) if isinstance(criterion, str) else criterion
     if found is not None and found.for_given_pairs_only:
-        raise ValueError(
-            f"train: criterion {found.name!r} belongs to given pairs, and training draws its own; "
-            f"use FairnessRegularizer in your own loop, or one of {', '.join(known)}"
+        raise _refused(
+            "criterion",
+            f"{found.name!r} belongs to given pairs, and training draws its own",
+            f"use FairnessRegularizer in your own loop, or one of {', '.join(TRAINABLE)}",
         )
-    return known[criterion] if isinstance(criterion, str) else criterion
+    return TRAINABLE[criterion] if isinstance(criterion, str) else criterion
+
+
+def bounded(value: object, argument: str) -> float:
+    """A number between 0 and :data:`LARGEST`."""
+    number = real_number(value, argument, "train")
+    if not 0 <= number <= LARGEST:
+        raise _refused(argument, f"must lie between 0 and {LARGEST:g}, got {value!r}")
+    return number
+
+
+def _refused(argument: str, problem: str, fix: str = "") -> InputError:
+    return InputError(problem, fix, argument=argument, caller="train")

@@ -14,7 +14,7 @@ from linkparity.graph.graph import Graph
 from linkparity.projection.sums import Sums, tensor_sums
 from linkparity.support.randomness import random_order
 from linkparity.training.distributed import Processes
-from linkparity.training.objective import push_back
+from linkparity.training.objective import push_back, widen
 
 if TYPE_CHECKING:
     from linkparity.models import LinkModel
@@ -38,7 +38,7 @@ class SampledPairs:
         negatives: partners per node.
         criterion: that sorts pairs into cells, or None.
         generator: source of randomness.
-        team: the processes that share the pairs; each draws all and keeps its part.
+        processes: the processes that share the pairs; each draws all and keeps its part.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class SampledPairs:
         negatives: int,
         criterion: Criterion | None,
         generator: torch.Generator,
-        team: Processes,
+        processes: Processes,
     ) -> None:
         self.num_nodes, self.negatives = graph.num_nodes, negatives
-        self.generator, self.team = generator, team
+        self.generator, self.processes = generator, processes
         self.group = graph.group
         ends = graph.links if graph.bipartite else torch.cat([graph.links, graph.links.flip(1)])
         every = torch.arange(graph.num_nodes)
@@ -86,8 +86,8 @@ class SampledPairs:
         code = (place * self.num_nodes + other)[self.rows[place] != other]
         label = torch.cat([torch.ones(len(linked), dtype=torch.bool), self._is_link(code, linked)])
         code = torch.cat([linked, code])
-        if self.team.size > 1:
-            mine = slice(self.team.rank, None, self.team.size)
+        if self.processes.size > 1:
+            mine = slice(self.processes.rank, None, self.processes.size)
             code, label = code[mine], label[mine]
         row = torch.div(code, self.num_nodes, rounding_mode="floor")
         return torch.stack([self.rows[row], code - row * self.num_nodes], dim=1), label
@@ -104,7 +104,7 @@ class SampledPairs:
         """The model's logits on freshly drawn pairs."""
         index, label = self.draw(batch)
         cells = None if self.kinds is None else self.kinds.sort(self.group[index], label)
-        return SampledBatch(model, index, label, cells, self.team)
+        return SampledBatch(model, index, label, cells, self.processes)
 
 
 class _Kinds:
@@ -147,22 +147,27 @@ class SampledBatch:
         index: ``(P, 2)`` pairs.
         label: ``(P,)`` bool.
         cells: the cells of the pairs of this process, or None.
-        team: the processes that share the pairs.
+        processes: the processes that share the pairs.
     """
 
     def __init__(
-        self, model: "LinkModel", index: Tensor, label: Tensor, cells: Cells | None, team: Processes
+        self,
+        model: "LinkModel",
+        index: Tensor,
+        label: Tensor,
+        cells: Cells | None,
+        processes: Processes,
     ) -> None:
-        self.index, self.label, self.team = index, label, team
+        self.index, self.label, self.processes = index, label, processes
         self.history = model.factors()
         if self.history is None:
             self.logits = model(index)
-            self.x = self.logits.detach()
+            self.x = widen(self.logits.detach())
         else:
             left, right = self.history
-            self.x = pair_products(left.detach(), right.detach(), index)
+            self.x = pair_products(widen(left.detach()), widen(right.detach()), index)
         largest = float(self.x.abs().max()) if len(self.x) else 0.0
-        size, *rest = _shared(team, len(index), largest)
+        size, *rest = _shared(processes, len(index), largest)
         self.total, self.bound = size, rest[0] + 1.0
         self.cells = self.source = None
         if cells is not None:
@@ -170,25 +175,27 @@ class SampledBatch:
             self.local = cells
             mass, linked = cells.mass, cells.label_mass
             self.cells = replace(
-                cells, mass=team.add(mass), label_mass=None if linked is None else team.add(linked)
+                cells,
+                mass=processes.add(mass),
+                label_mass=None if linked is None else processes.add(linked),
             )
 
     def fit_loss(self) -> float:
         """Mean of the cross-entropy."""
         loss = float(softplus(self.x).sum(dtype=torch.float64))
         loss -= float(self.x[self.label].sum(dtype=torch.float64))
-        return float(self.team.add(np.array([loss]))[0]) / self.total
+        return float(self.processes.add(np.array([loss]))[0]) / self.total
 
     def __call__(self, tilt: np.ndarray) -> Sums:
         """The sums per cell at ``tilt (M,)``."""
         assert self.source is not None
         sums = self.source(tilt)
-        return sums if self.team.size == 1 else Sums(*self.team.add(np.stack(sums)))
+        return sums if self.processes.size == 1 else Sums(*self.processes.add(np.stack(sums)))
 
     def divergence(self, tilt: np.ndarray) -> np.ndarray:
         """``(M,)`` KL-divergence per cell in nats at ``tilt (M,)``."""
         assert self.source is not None
-        return self.team.add(self.source.divergence(tilt))
+        return self.processes.add(self.source.divergence(tilt))
 
     def backward(self, gamma: float, tilt: np.ndarray | None, fit: float = 1.0) -> None:
         """Add the gradient of ``fit`` · fit + γ · divergence to the model's parameters."""
@@ -202,18 +209,18 @@ class SampledBatch:
             assert self.local.order is not None
             gradient.index_add_(0, self.local.order, change.to(gradient.dtype))
         if self.history is None:
-            self.logits.backward(gradient)
+            self.logits.backward(gradient.to(self.logits.dtype))
             return
         left, right = self.history
-        ends = pair_gradients(left.detach(), right.detach(), self.index, gradient)
+        ends = pair_gradients(widen(left.detach()), widen(right.detach()), self.index, gradient)
         push_back(self.history, ends)
 
 
-def _shared(team: Processes, count: int, largest: float) -> tuple[float, float]:
+def _shared(processes: Processes, count: int, largest: float) -> tuple[float, float]:
     """How many pairs there are in all processes, and a bound on all their logits."""
-    if team.size == 1:
+    if processes.size == 1:
         return float(count), largest
-    both = team.add(np.array([count, largest]))
+    both = processes.add(np.array([count, largest]))
     return float(both[0]), float(both[1])
 
 

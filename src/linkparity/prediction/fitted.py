@@ -1,0 +1,107 @@
+"""What a fitted predictor does: predict, rank, save, load."""
+
+import warnings
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from linkparity.graph.graph import Graph
+from linkparity.graph.groups import GraphWarning
+from linkparity.graph.pairs import Pairs
+from linkparity.models import LinkModel
+from linkparity.prediction.parameters import Parameters
+from linkparity.prediction.ranking import Ranking, node_numbers, pair_logits, rank_partners
+from linkparity.prediction.tilt_table import Tilts
+from linkparity.support.arrays import expit
+from linkparity.support.errors import InputError, PlainError
+from linkparity.support.randomness import stream
+from linkparity.training.objective import Epoch
+
+
+class FittedPredictor(Parameters):
+    """The methods that need ``model_``, ``graph_`` and ``tilts_``."""
+
+    seed: int
+    model_: LinkModel
+    graph_: Graph
+    tilts_: Tilts | None
+    held_out_: Tensor | None
+
+    def build(self, graph: Graph, generator: torch.Generator) -> LinkModel:
+        """The model of the parameters, untrained."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Set the fitted attributes that follow from the parameters and the model."""
+        raise NotImplementedError
+
+    def restore(
+        self, state: dict[str, Tensor], rows: list[Epoch], tilts: Tilts | None, seconds: float
+    ) -> None:
+        """Take on the fitted attributes of a saved predictor, given ``graph_``."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GraphWarning)
+            self.model_ = self.build(self.graph_, stream(self.seed, "model"))
+        self.model_.load_state_dict(state)
+        self.model_.eval()
+        self.history_, self.tilts_, self.fit_seconds_ = rows, tilts, seconds
+        self.finish()
+
+    def predict_logits(self, pairs: object) -> np.ndarray:
+        """``(P,)`` float64 logits of a ``(P, 2)`` array of nodes, or of ``Pairs``."""
+        index = self._index(pairs)
+        with torch.no_grad():
+            logits = pair_logits(self.model_, index).double()
+        if self.tilts_ is not None:
+            logits += self.tilts_.of(self.graph_.group[index])
+        return np.asarray(logits.numpy())
+
+    def predict_proba(self, pairs: object) -> np.ndarray:
+        """``(P,)`` probabilities that the pairs are links."""
+        return np.asarray(expit(self.predict_logits(pairs)))
+
+    def top(self, k: int = 10, nodes: object = None) -> Ranking:
+        """The ``k`` likeliest new partners of each node, or of ``nodes (N,)``.
+
+        Known links and the node itself are left out, sides respected, ties broken by node number.
+        """
+        self._check_fitted()
+        every = range(self.graph_.num_nodes)
+        chosen = node_numbers(every if nodes is None else nodes, self.graph_, "nodes", "top")
+        if chosen.ndim != 1:
+            problem = f"must be a list of node numbers, got {nodes!r:.60}"
+            raise InputError(problem, argument="nodes", caller="top")
+        with torch.no_grad():
+            return rank_partners(self.model_, self.graph_, k, chosen, self.tilts_, self.held_out_)
+
+    def _index(self, pairs: object) -> Tensor:
+        self._check_fitted()
+        given = pairs.index if isinstance(pairs, Pairs) else pairs
+        index = node_numbers(given, self.graph_, "pairs", "LinkPredictor")
+        if not index.numel():
+            return index.view(0, 2)
+        if index.ndim != 2 or index.shape[1] != 2:
+            problem = f"must be a (P, 2) array of node numbers, got the shape {tuple(index.shape)}"
+            raise InputError(problem, argument="pairs", caller="LinkPredictor")
+        return index
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise PlainError("not fitted yet", "call fit(graph) first", caller="LinkPredictor")
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted predictor to the directory ``path``: safetensors and JSON, no pickle."""
+        from linkparity.prediction.saving import save_predictor
+
+        self._check_fitted()
+        save_predictor(self, Path(path))  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | Path, model: type[LinkModel] | None = None) -> Self:
+        """Read what :meth:`save` wrote; ``model`` is the class, where it is one of your own."""
+        from linkparity.prediction.loading import load_predictor
+
+        return load_predictor(cls, Path(path), model)  # type: ignore[arg-type, return-value]
