@@ -10,8 +10,7 @@ from linkparity.models.base import LinkModel
 from linkparity.models.skip_gram import Corpus, SkipGram, fit_skip_gram
 from linkparity.models.walks import Walker
 from linkparity.training.loop import gradient_steps
-from linkparity.training.objective import Epoch, Objective
-from linkparity.training.settings import Settings
+from linkparity.training.objective import Epoch, Objective, Settings
 
 
 class DeepWalk(LinkModel):
