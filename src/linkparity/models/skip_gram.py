@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.support.errors import InputError
+from linkparity.training.loop import Adam
 
 #: Nodes whose matrix of counts is held in memory.
 MOST_NODES = 12_000
@@ -109,7 +110,7 @@ class SkipGram:
 
 def fit_skip_gram(skip_gram: SkipGram, z: Tensor, c: Tensor) -> None:
     """Minimise the loss over embeddings ``z`` and contexts ``c``, ``(n, d)``, in place."""
-    optimizer = torch.optim.Adam([z, c], lr=STEP_SIZE)
+    optimizer = Adam([z, c], STEP_SIZE)
     for _ in range(STEPS):
         z.grad, c.grad = skip_gram.gradients(z, c)
         optimizer.step()

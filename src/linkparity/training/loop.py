@@ -229,8 +229,7 @@ class Adam:
     betas = (0.9, 0.999)
 
     def __init__(self, parameters: Iterable[Tensor], lr: float) -> None:
-        trained = (p for p in parameters if p.requires_grad)
-        self.state = [(p, *(torch.zeros_like(widen(p)) for _ in range(2))) for p in trained]
+        self.state = [(p, *(torch.zeros_like(widen(p)) for _ in range(2))) for p in parameters]
         self.lr, self.steps = lr, 0
 
     @torch.no_grad()
