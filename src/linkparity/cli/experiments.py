@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from linkparity.experiments.results import Results
     from linkparity.report.live_display import LineDisplay
 
+PAPER_NAMES = "polblogs|ml100k|facebook|all"
 Jobs = Annotated[int, typer.Option(help="Number of fits at a time, one thread each.", min=1)]
 
 
 def add_experiment_commands(app: typer.Typer) -> None:
     """Add the commands for experiments to ``app``."""
     app.command(epilog="Example: linkparity run study.toml --out rows.jsonl --jobs 2")(run)
+    app.command(epilog="Example: linkparity reproduce polblogs --seeds 2 --quick")(reproduce)
 
 
 def run(
@@ -51,6 +53,53 @@ def run(
     with outputs_in_place(out):
         _show_results(results, display, out, as_json)
     if results.failed:
+        raise typer.Exit(1)
+
+
+def reproduce(
+    dataset: Annotated[
+        str, typer.Argument(help="Data set of the paper, or all.", metavar=PAPER_NAMES)
+    ],
+    seeds: Annotated[int, typer.Option(help="Number of seeds; the paper has 10.", min=1)] = 10,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Leave out figure 3 and the run times without load.")
+    ] = False,
+    jobs: Jobs = 1,
+    out: Annotated[
+        str | None, typer.Option(help="File of rows (JSON Lines); rows that it has are kept.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Only these models, with commas between them.")
+    ] = None,
+    as_published: Annotated[
+        bool, typer.Option("--as-published", help="Fit the authors' prior on bipartite data.")
+    ] = False,
+    data: opt.Data = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Fit the rows of the paper's tables and compare them, cell by cell.
+
+    A number agrees with the paper's if it is within
+    3 of its standard deviations, or 0.015; a smaller gap at no less AUC is better.
+    """
+    from linkparity.experiments.reproduce import PAPER_DATA
+    from linkparity.experiments.reproduce import reproduce as fit_and_compare
+    from linkparity.report.paper_tables import reproduction_document
+    from linkparity.support.registry import Registry
+
+    known = {name: (name,) for name in PAPER_DATA} | {"all": PAPER_DATA}
+    chosen = Registry("data set of the paper", known)[dataset]
+    with _display() as display:
+        try:
+            found = fit_and_compare(
+                chosen, seeds, display, out=out, jobs=jobs, data=data, quick=quick,
+                as_published=as_published, models=model.split(",") if model else (),
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            raise _interrupted(display, out) from None
+    with outputs_in_place(out):
+        show_json(found.to_dict()) if as_json else show(*reproduction_document(found))
+    if found.results.failed:
         raise typer.Exit(1)
 
 

@@ -20,18 +20,30 @@ class MaxEnt(LinkModel):
 
     Solved when it is made; there is nothing random about it, and no embedding. Nodes without a
     link, or linked to every other, are taken half a link inside, with a warning that counts them.
+    With ``sides=False`` it is fitted to every pair of nodes, also of one side of a bipartite graph,
+    as in the authors' code.
     """
 
     dimension = 1
 
     def __init__(
-        self, graph: Graph, dimension: int = 1, *, generator: torch.Generator | None = None
+        self,
+        graph: Graph,
+        dimension: int = 1,
+        *,
+        generator: torch.Generator | None = None,
+        sides: bool = True,
     ) -> None:
         super().__init__()
         if dimension != 1:
             problem = f"must be 1 for MaxEnt, which has one number per node, got {dimension}"
             raise InputError(problem, argument="dimension", caller="MaxEnt")
-        self.a = nn.Parameter(solve_degrees(graph))
+        self.sides = sides
+        self.a = nn.Parameter(solve_degrees(self._known(graph)))
+
+    def _known(self, graph: Graph) -> Graph:
+        """The graph, without its sides if so asked."""
+        return graph if self.sides else Graph(graph.num_nodes, graph.links, graph.group)
 
     def factors(self) -> tuple[Tensor, Tensor]:
         """``(n, 2)``: the number and one, one and the number."""
@@ -43,6 +55,6 @@ class MaxEnt(LinkModel):
         self.eval()
         if objective.regularizer is None:
             return
-        for epoch, a in solve_maxent(graph, objective.regularizer, objective.gamma):
+        for epoch, a in solve_maxent(self._known(graph), objective.regularizer, objective.gamma):
             self.a.data = a.to(self.a.dtype)
             yield epoch

@@ -1,0 +1,99 @@
+"""The paper's tables beside ours, for the terminal."""
+
+from collections.abc import Sequence
+from statistics import fmean, stdev
+
+from linkparity.experiments.comparison import (
+    AGREES,
+    BETTER,
+    DIFFERS,
+    ComparedCell,
+    count_verdicts,
+)
+from linkparity.experiments.reproduce import Reproduction, RunTime
+from linkparity.experiments.results import failures
+from linkparity.experiments.subsample_kl import SampledKL
+from linkparity.support.display import Grid
+from linkparity.support.numbers import format_number
+
+MARKS = {AGREES: "  ", BETTER: " <", DIFFERS: " !"}
+
+
+def reproduction_document(found: Reproduction) -> list[Grid | str]:
+    """Tables of results and run times, the cells that differ, and how many there are."""
+    parts: list[Grid | str] = []
+    for dataset in dict.fromkeys(cell.dataset for cell in found.cells):
+        parts.append(cells_grid(dataset, [c for c in found.cells if c.dataset == dataset]))
+    parts += differences(found.cells)
+    parts += [runtimes_grid(found.runtimes)] if found.runtimes else []
+    parts += [sampled_grid(found.figure3)] if found.figure3 else []
+    return [*parts, *failures(found.results.failed), verdict_sentence(found.cells)]
+
+
+def cells_grid(dataset: str, cells: Sequence[ComparedCell]) -> Grid:
+    """One row per model and criterion, ours and the paper's side by side."""
+    measures = list(dict.fromkeys(cell.measure for cell in cells))
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for cell in cells:
+        text = f"{cell.ours.mean:.3f} | {cell.paper.mean:.3f}{MARKS[cell.verdict]}"
+        rows.setdefault((cell.model, row_label(cell)), {})[cell.measure] = text
+    table = [[*key, *(found.get(name, "") for name in measures)] for key, found in rows.items()]
+    return Grid(
+        ("model", "criterion", *measures), table, f"{dataset}: ours | the paper's",
+        "< a smaller gap at no less AUC, ! differs; all others agree",
+    )  # fmt: skip
+
+
+def row_label(cell: ComparedCell | RunTime) -> str:
+    """The criterion, or the strength of a method that has one."""
+    return cell.criterion if cell.strength is None else f"strength {cell.strength:g}"
+
+
+def differences(cells: Sequence[ComparedCell]) -> list[str]:
+    """One sentence per cell that differs."""
+    return [
+        f"Differs: {cell.dataset}, {cell.model}, {row_label(cell)}, {cell.measure}: "
+        f"{cell.ours.mean:.3f}, the paper has {cell.paper.mean:.3f}; {cell.reason}"
+        for cell in cells
+        if cell.verdict == DIFFERS
+    ]
+
+
+def verdict_sentence(cells: Sequence[ComparedCell]) -> str:
+    """How many cells agree."""
+    found = count_verdicts(cells)
+    return (
+        f"Of {found['total']} published numbers {found['agree']} agree (within 3 of the paper's "
+        f"standard deviations, or 0.015), {found['better']} are better, {found['differ']} differ."
+    )
+
+
+def runtimes_grid(runtimes: Sequence[RunTime]) -> Grid:
+    """Seconds per fit beside the paper's."""
+    alone = any(each.alone is not None for each in runtimes)
+    columns = ["data set", "model", "criterion", "seconds", *(["alone"] if alone else []), "paper"]
+    rows = []
+    for each in runtimes:
+        own = [f"{each.seconds:.2f}"]
+        if alone:
+            own.append("" if each.alone is None else f"{each.alone:.2f}")
+        paper = "" if each.paper is None else f"{each.paper:.0f}"
+        rows.append([each.dataset, each.model, row_label(each), *own, paper])
+    caption = "seconds: median over the seeds, with the other jobs beside"
+    caption += "; alone: fastest of three with nothing beside" if alone else ""
+    return Grid(columns, rows, "Seconds per fit", f"{caption}; paper: on its authors' machine")
+
+
+def sampled_grid(found: Sequence[SampledKL]) -> Grid:
+    """Figure 3: mean and deviation of the divergence by sample size."""
+    rows = []
+    for size in dict.fromkeys(each.size for each in found):
+        own = [each for each in found if each.size == size]
+        spread = stdev(each.kl for each in own) if len(own) > 1 else 0.0
+        values = (fmean(e.kl for e in own), spread, fmean(e.bound for e in own))
+        rows.append([f"{size:,}", str(len(own)), *map(format_number, values)])
+    return Grid(
+        ("pairs", "samples", "kl", "deviation", "lower bound"), rows,
+        "Figure 3: KL-divergence per pair of gae on facebook, tilts fitted on a sample",
+        "the last row is exact",
+    )  # fmt: skip
