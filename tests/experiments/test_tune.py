@@ -121,3 +121,21 @@ def test_the_page_marks_the_choice_and_escapes_names(found):
     assert page.count("<circle") == len(found.curve)
     assert page.count('class="chosen"') == 1
     assert "http" not in page.replace("http-equiv", "")
+
+
+def test_train_measures_candidates_when_told_to(capfd):
+    args = ("train", "polbooks", "--model", "maxent", "--json")
+    assert exit_code(*args, "--test-pairs", "candidates") == 0
+    found = json.loads(capfd.readouterr().out)
+    assert exit_code(*args, "--measures", "auc,dp") == 0
+    paper = json.loads(capfd.readouterr().out)
+    split = lp.split_links(lp.load("polbooks"), seed=0)
+    known = lp.evaluate(lp.LinkPredictor("maxent").fit(split.train), split, pairs="candidates")
+    assert found["dp"] == pytest.approx(known.dp, abs=1e-12)
+    assert found["auc_candidates"] == pytest.approx(known.auc_candidates, abs=1e-12)
+    assert (found["test_pairs"], paper["test_pairs"]) == ("candidates", "paper")
+    assert paper["dp"] != found["dp"]
+    assert paper["auc"] == found["auc"]
+    assert paper["eo"] is None
+    assert exit_code("train", "polbooks", "--measures", "auc,dpp") == 2
+    assert "unknown measure 'dpp'; did you mean 'dp'?" in capfd.readouterr().err

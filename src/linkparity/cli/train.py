@@ -51,6 +51,12 @@ def train(
         opt.choice(("i-projection",), "Tilt the trained model to parity.", kind="postprocess"),
     ] = None,
     test: Annotated[float, typer.Option(help="Share of the links held out for testing.")] = 0.2,
+    test_pairs: Annotated[
+        str, opt.choice(("candidates", "paper"), "Pairs that dp, rdp and kl are measured on.")
+    ] = "paper",
+    measures: Annotated[
+        str | None, typer.Option(help="Measures to take, such as auc,dp; all by default.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Directory to save the run in.")] = None,
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -63,6 +69,7 @@ def train(
                 fix = "leave it out, or add one"
                 raise InputError("goes with --criterion", fix, argument=option)
     from linkparity.experiments import train_run
+    from linkparity.metrics.measures import MEASURES
     from linkparity.models import MODELS
     from linkparity.prediction import LinkPredictor
     from linkparity.prediction.saving import check_place
@@ -70,6 +77,8 @@ def train(
     from linkparity.tables.run import read_number
     from linkparity.training.distributed import joined_processes
 
+    for name in measures.split(",") if measures else ():
+        MEASURES[name]
     if out is not None:
         check_place(out, replace=force)
     graph = files.graph()
@@ -84,6 +93,7 @@ def train(
         with _progress(title, planned, silent=not first) as on_epoch:
             run = train_run(
                 graph, predictor, out if first else None, files.name, replace=force, test=test,
+                test_pairs=test_pairs, measures=measures and measures.split(","),
                 on_epoch=on_epoch,
             )  # fmt: skip
     if not first:

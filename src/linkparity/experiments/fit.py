@@ -108,7 +108,7 @@ class Fit:
     def _measured(self) -> Row:
         predictor = LinkPredictor(**self.parameters)
         graph = self.source.graph()
-        run = train_run(graph, predictor, dataset=self.source.name, embedded="rb" in self.measures)
+        run = train_run(graph, predictor, dataset=self.source.name, measures=self.measures)
         row = Row.of(run)
         left_out = [name for name in MEASURES if name not in self.measures]
         return replace(

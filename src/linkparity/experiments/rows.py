@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from linkparity.prediction import LinkPredictor
 
 #: Keys that follow ``error`` in the JSON.
-AFTER_ERROR = ("settings", "versions", "id", "data_sha256", "peak_memory", "history", "quantiles")
+AFTER_ERROR = (
+    "test_pairs",
+    "settings",
+    "versions",
+    "id",
+    "data_sha256",
+    "peak_memory",
+    "history",
+    "quantiles",
+)
 #: Packages whose version decides a result.
 PACKAGES = ("linkparity", "torch", "numpy", "scipy", "scikit-learn")
 
@@ -45,6 +54,7 @@ class Row:
         reasons: Why a measure or its interval is undefined.
         notes: Sentences to read with the numbers.
         error: Why the run failed, None if it did not.
+        test_pairs: ``"candidates"`` if dp, rdp and kl are over all candidates, else ``"paper"``.
         settings: Every other parameter of the predictor with the value that was used.
         versions: Version by package.
         id: Fit of an experiment that the row is the result of, None for other runs.
@@ -70,6 +80,7 @@ class Row:
     reasons: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     error: str | None = None
+    test_pairs: str = "paper"
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     id: str | None = None
@@ -109,6 +120,7 @@ class Row:
             cells=scores.cells,
             reasons=scores.reasons,
             notes=scores.notes,
+            test_pairs=run.test_pairs,
             settings=predictor_settings(predictor),
             versions=versions(),
         )
