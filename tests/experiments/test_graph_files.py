@@ -151,8 +151,12 @@ def test_ids_of_two_kinds_are_compared_as_text(here, capfd):
         ("n00,\n", ("--unknown", "drop"), "row 1, column 'target': the id is missing"),
         ("n00,zz\n", ("--unknown", "drop"), "p.csv: has no pair to score"),
         ("", (), "p.csv: has no pair to score"),
-        ("n00\n", (), "p.csv: row 1 has 1 column where the header has 2"),
-        ("n00,n01\n", ("--source", "sorce"), "no column 'sorce' (--source); did you mean 'source'"),
+        ("n00\n", (), "p.csv: row 1: has 1 column where the header has 2"),
+        (
+            "n00,n01\n",
+            ("--source", "sorce"),
+            "--source 'sorce' is not a column; did you mean 'source'",
+        ),
         ("n00,n01\n", ("--source", "target"), "source and target are both column 'target'"),
         ("n00,n01\n", ("--unknown", "group"), "--unknown must be 'error' or 'drop', got 'group'"),
         ("n00,n01\n", ("--self-loops", "x"), "--self-loops must be 'error' or 'drop', got 'x'"),
@@ -287,12 +291,13 @@ def test_what_is_undefined_is_a_dash_with_a_reason(here, capfd):
     assert exit_code("project", "s.csv", "--nodes", "n.csv", *SENSITIVE, "--out", "f.csv") == 0
     out = capfd.readouterr().out
     assert "nan" not in out
-    assert "–: undefined on these rows; linkparity audit says why." in out
+    assert "–: undefined for these rows; an audit says why." in out
 
 
 SIGNALLED = """
 import os, signal, sys, time
-import linkparity.prediction.predictor, linkparity.experiments.predict, linkparity.tables.run
+import linkparity.prediction.predictor, linkparity.experiments.predict
+import linkparity.tables.audit_table
 
 def stop(*args, **options):
     os.kill(os.getpid(), signal.SIGINT)
@@ -308,7 +313,7 @@ main(sys.argv[1:])
 HALF_WAY = {
     "train": ("linkparity.prediction.predictor.train", "stop_in_a_loop"),
     "predict": ("linkparity.experiments.predict._write", "stop"),
-    "audit": ("linkparity.tables.run.audit_scores", "stop"),
+    "audit": ("linkparity.tables.audit_table.audit_scores", "stop"),
     "project": ("linkparity.tables.engines.duckdb.DuckEngine.write", "stop"),
 }
 

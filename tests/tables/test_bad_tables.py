@@ -37,7 +37,7 @@ BAD = {
     "groups nowhere": (case(nodes=None), "s.csv: no column 'source_kind'; did you mean 'source'?"),
     "named column": (
         case(args=("--score", "scores")),
-        "s.csv: no column 'scores' (--score); did you mean 'score'?",
+        "s.csv: --score 'scores' is not a column; did you mean 'score'? columns: source,",
     ),
     "empty file": (case(""), "s.csv: the file is empty"),
     "empty nodes": (case(nodes=""), "n.csv: the file is empty"),
@@ -48,39 +48,49 @@ BAD = {
     ),
     "header twice": (
         case("source,target,score,score\n" + GOOD),
-        "s.csv: column 'score' stands twice; rename one of them in the header",
+        "s.csv: column 'score' occurs twice; rename one of them in the header",
     ),
-    "not utf-8": (case(HEAD.encode() + b"\xe9,b,0.5,1\n"), "s.csv: row 1 is not UTF-8 text; save"),
+    "not utf-8": (case(HEAD.encode() + b"\xe9,b,0.5,1\n"), "s.csv: row 1: is not UTF-8 text; save"),
     "utf-16": (case((HEAD + GOOD).encode("utf-16")), "s.csv: the header is not UTF-8 text"),
     "ragged row": (
         case(HEAD + GOOD + "c,d,0.5\n"),
-        "s.csv: row 4 has 3 columns where the header has 4; mend the row",
+        "s.csv: row 4: has 3 columns where the header has 4; fix the row",
     ),
     "long row": (
         case(HEAD + "a,b,0.5,1,9\n"),
-        "s.csv: row 1 has 5 columns where the header has 4",
+        "s.csv: row 1: has 5 columns where the header has 4",
     ),
-    "open quote": (case(HEAD + GOOD + '"c,d,0.5,1\n'), "s.csv: row 4 opens a quote"),
+    "open quote": (case(HEAD + GOOD + '"c,d,0.5,1\n'), "s.csv: row 4: opens a quote"),
     "score above 1": (
         case(HEAD + GOOD + "b,a,1.5,1\n"),
-        "s.csv: row 4, column 'score' holds '1.5', not a probability in [0, 1]; if these are",
+        "s.csv: row 4, column 'score': holds '1.5', which is not a probability in [0, 1]; if these "
+        "are logits, name the column with --logit",
     ),
     "score nan": (
         case(HEAD + "a,b,nan,1\n"),
-        "s.csv: row 1, column 'score' holds 'nan', not a prob",
+        "s.csv: row 1, column 'score': holds 'nan', which is not a prob",
     ),
-    "score text": (case(HEAD + "a,b,high,1\n"), "row 1, column 'score' holds 'high', not a number"),
-    "score missing": (case(HEAD + "a,b,,1\n"), "s.csv: row 1, column 'score' holds nothing, not a"),
+    "score text": (
+        case(HEAD + "a,b,high,1\n"),
+        "row 1, column 'score': holds 'high', which is not a number",
+    ),
+    "score missing": (
+        case(HEAD + "a,b,,1\n"),
+        "s.csv: row 1, column 'score': the score is missing",
+    ),
     "logit infinite": (
         case("source,target,logit\na,b,inf\n"),
-        "s.csv: row 1, column 'logit' holds 'inf', not a finite logit",
+        "s.csv: row 1, column 'logit': holds 'inf', which is not a finite logit",
     ),
-    "label": (case(HEAD + GOOD + "c,b,0.5,2\n"), "row 4, column 'label' holds '2', not 0 or 1"),
-    "no id": (case(HEAD + ",b,0.5,1\n"), "s.csv: row 1, column 'source' holds nothing, not an id"),
+    "label": (
+        case(HEAD + GOOD + "c,b,0.5,2\n"),
+        "row 4, column 'label': holds '2', which is not 0 or 1; use 1 for a link",
+    ),
+    "no id": (case(HEAD + ",b,0.5,1\n"), "s.csv: row 1, column 'source': the id is missing"),
     "unknown node": (
         case(HEAD + GOOD + "a,d,0.5,1\n"),
         "s.csv: row 4, column 'target': node 'd' is not in n.csv (1 such row); write ids alike, "
-        "or use --unknown group (a group of their own) or --unknown drop (leave such rows out)\n",
+        "or use --unknown group (a group of their own) or --unknown drop (leave them out)\n",
     ),
     "mistyped node": (
         case(
@@ -89,11 +99,11 @@ BAD = {
         ),
         "s.csv: row 3, column 'target': node 'amn' is not in n.csv (1 such row); did you mean "
         "'ann'? write ids alike, or use --unknown group (a group of their own) or --unknown drop "
-        "(leave such rows out)\n",
+        "(leave them out)\n",
     ),
     "strange targets": (
         case(HEAD + "a,d,0.5,1\nb,e,0.25,0\n"),
-        "(leave such rows out), or say --bipartite if targets have no groups",
+        "(leave them out), or use --bipartite if targets have no groups",
     ),
     "node without value": (
         case(nodes="node,kind\na,x\nb,\nc,z\n"),
@@ -106,7 +116,7 @@ BAD = {
     ),
     "one group": (
         case(nodes="node,kind\na,x\nb,x\nc,x\n"),
-        "s.csv: only one group, 'x', has scores; parity compares two or more",
+        "s.csv: only one group, 'x', has scores, and parity compares two or more; check column",
     ),
     "no groups": (case(nodes="node,kind\na,\nb,\n"), "n.csv: column 'kind' is empty in every row"),
     "score and logit": (
@@ -115,8 +125,8 @@ BAD = {
     ),
     "duplicates": (
         case(HEAD + GOOD + "b,a,0.5,1\n"),
-        "s.csv: row 4, column 'source': the pair ('b', 'a') stands again after row 1 (1 repeated "
-        "row); keep the first of each with --duplicates first, or say --directed",
+        "s.csv: row 4, column 'source': the pair ('b', 'a') repeats row 1 (1 repeated row); "
+        "keep the first of each with --duplicates first, or use --directed",
     ),
     "same row again": (
         case(HEAD + GOOD + "a,b,0.5,1\n"),
@@ -124,8 +134,8 @@ BAD = {
     ),
     "self-loop": (
         case(HEAD + GOOD + "b,b,0.5,1\n"),
-        "s.csv: row 4, column 'target' joins node 'b' with itself (1 such row); leave them out "
-        "with --self-loops drop",
+        "s.csv: row 4, column 'target': node 'b' is paired with itself (1 such row); leave such "
+        "rows out with --self-loops drop, or use --bipartite",
     ),
     "sensitive": (case(args=("--sensitive", "")), "--sensitive must name the column"),
     "sensitive twice": (
@@ -143,7 +153,7 @@ BAD = {
     "header only of nodes": (case(nodes="node,kind\n"), "n.csv: has column names but no rows"),
     "row below a long value": (
         case('source,target,score,note\na,b,0.5,"x\ny\nz"\nb,c,0.25\n'),
-        "s.csv: row 2 has 3 columns where the header has 4",
+        "s.csv: row 2: has 3 columns where the header has 4",
     ),
     "no place for temporary files": (
         case(args=("--tmp", "nowhere")),
@@ -163,16 +173,22 @@ BAD = {
     ),
     "no links": (
         case(HEAD + "a,b,0.5,0\nb,c,0.25,0\n", args=("--criterion", "eo")),
-        "s.csv: no pair falls under eo; it needs links (label 1)",
+        "s.csv: no pair is constrained by eo; it needs links (label 1)",
     ),
-    "engine": (case(args=("--engine", "duck")), "unknown engine 'duck'; known: duckdb, spark"),
+    "engine": (
+        case(args=("--engine", "duck")),
+        "unknown engine 'duck'; did you mean 'duckdb'? known: duckdb, spark",
+    ),
     "two columns": (case("a,b\n1,2\n"), "s.csv: needs columns source, target and score"),
-    "not gzip": (case(HEAD + GOOD, name="s.csv.gz"), "s.csv.gz: not a whole gzip file"),
+    "not gzip": (case(HEAD + GOOD, name="s.csv.gz"), "s.csv.gz: is not a complete gzip file"),
     "cut gzip": (
         case(gzip.compress((HEAD + GOOD).encode())[:-12], name="s.csv.gz"),
-        "s.csv.gz: not a whole gzip file",
+        "s.csv.gz: is not a complete gzip file",
     ),
-    "not parquet": (case(HEAD + GOOD, name="s.parquet"), "s.parquet is not a whole Parquet file"),
+    "not parquet": (
+        case(HEAD + GOOD, name="s.parquet"),
+        "s.parquet: is not a complete Parquet file",
+    ),
 }
 
 
@@ -238,7 +254,9 @@ def test_tilts_of_something_else(tmp_path, capfd):
     for content in ("{", "[]", json.dumps({"format": "other"}), "{}"):
         wrong.write_text(content)
         assert exit_code(*args, "--apply", wrong) == 2
-        assert "wrong.json: is no file of tilts" in capfd.readouterr().err
+        assert (
+            "wrong.json: is not a tilt file; make one with --save-tilts" in capfd.readouterr().err
+        )
     assert exit_code(*args, "--apply", tmp_path / "none.json") == 2
     assert "none.json: no such file" in capfd.readouterr().err
 
@@ -335,9 +353,12 @@ def test_a_full_disk_leaves_nothing(tmp_path, capfd):
         subprocess.run(["umount", str(small)], check=True)
 
 
-def test_without_the_extra_the_pip_command_is_told(monkeypatch, tmp_path, capfd):
+def test_without_pyspark_the_pip_command_is_shown(monkeypatch, tmp_path, capfd):
     scores, people, _ = make_scores()
     file, nodes = write(scores, tmp_path / "s.csv"), write(people, tmp_path / "n.csv")
-    monkeypatch.setitem(sys.modules, "ibis", None)
-    assert exit_code("audit", file, "--nodes", nodes, "--sensitive", "kind") == 2
-    assert 'needs ibis: pip install "linkparity[tables]"' in capfd.readouterr().err
+    for module in ("pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, module, None)
+    args = ("audit", file, "--nodes", nodes, "--sensitive", "kind", "--engine", "spark")
+    assert exit_code(*args) == 2
+    said = 'Error: --engine spark needs pyspark: pip install "linkparity[spark]"\n'
+    assert capfd.readouterr().err == said

@@ -156,20 +156,20 @@ def test_a_node_with_a_group_in_one_row_only(here, capfd):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"a,b,0.5\r\nb,c,0.2\n", "row 1 has a CR where the header's line has none"),
-        (b"a,b,0.5\na\rx,c,0.2\n", "row 2 has a CR where the header's line has none"),
+        (b"a,b,0.5\r\nb,c,0.2\n", "row 1: has a CR, unlike the header"),
+        (b"a,b,0.5\na\rx,c,0.2\n", "row 2: has a CR, unlike the header"),
     ],
 )
 def test_lines_must_end_alike(here, capfd, content, said):
     Path("e.csv").write_bytes(b"source,target,score\n" + content)
     told = refused(capfd, "audit", "e.csv", *COMMON)
-    assert told == f"e.csv: {said}; end every line alike, with LF or with CR LF"
+    assert told == f"e.csv: {said}; end all lines with LF, or all with CR LF"
 
 
 def test_lines_must_end_with_cr_lf_where_the_first_does(here, capfd):
     Path("e.csv").write_bytes(b"source,target,score\r\na,b,0.5\r\nb,c,0.2\n")
     told = refused(capfd, "audit", "e.csv", *COMMON)
-    assert "row 2 ends with LF where the header ends with CR LF" in told
+    assert "row 2: ends with LF, but the header ends with CR LF" in told
 
 
 DAMAGES = [
@@ -195,7 +195,7 @@ def test_damaged_tilts_are_refused(here, capfd, damage):
     Path("t.json").write_text(text.replace(*damage))
     capfd.readouterr()
     said = refused(capfd, *args, "--out", "g.csv", "--apply", "t.json")
-    assert said.startswith("t.json: is no file of tilts")
+    assert said.startswith("t.json: is not a tilt file")
 
 
 def test_tilts_know_their_criterion(here, capfd):
@@ -270,7 +270,10 @@ def test_a_node_twice_without_a_value_has_one_group(here, capfd):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("audit", "-", "--nodes", "-", "--sensitive", "kind"), "only one of the scores and"),
+        (
+            ("audit", "-", "--nodes", "-", "--sensitive", "kind"),
+            "--nodes and the scores cannot both be read from stdin",
+        ),
         (("audit", "s.csv", *COMMON, "--top", "9" * 20), "--top must be at least 1 place"),
         (("project", "s.csv", *COMMON, "--out", "to.csv"), "to.csv: is a symbolic link to nothing"),
         (("train", "polbooks", "--seed", "9" * 20), "--seed must be at least 0 and below 2^32"),
@@ -403,7 +406,8 @@ def test_a_table_without_a_header_is_refused(here, capfd):
     said = refused(capfd, *train, "bare.csv")
     assert said.startswith("bare.csv: the first line, ")
     assert said.endswith(
-        "is a pair of nodes and no line of column names; add one, such as source,target"
+        "is a pair of nodes, not the column names; "
+        "add a line of column names, such as source,target"
     )
     assert exit_code(*train, "l.csv", "--out", "run") == 0
     capfd.readouterr()
@@ -425,7 +429,8 @@ def test_the_column_of_ids_is_named_where_it_was_guessed(here, capfd):
     for verb in (("audit", "s.csv"), ("train", "--model", "maxent", "--links", "l.csv")):
         nodes = ("--sensitive", "kind", "--nodes")
         said = refused(capfd, *verb, *nodes, "m.csv")
-        assert "is not in m.csv, column 'name' (--node names another column of ids)" in said
+        assert "is not in m.csv, column 'name'" in said
+        assert "or name another column of ids with --node, or use --unknown group" in said
         assert exit_code(*verb, *nodes, "rev.csv") == 0
         capfd.readouterr()
         assert "none.csv: has no column of ids" in refused(capfd, *verb, *nodes, "none.csv")
@@ -470,5 +475,5 @@ def test_a_cut_table_says_so(here, capfd):
     write(people.assign(kind=[f"g{i:02d}" for i in range(40)]), Path("n.csv"))
     assert exit_code("audit", "s.csv", *COMMON) == 0
     out = capfd.readouterr().out
-    assert "10 more groups stand in --json." in out
+    assert "10 more groups are in the JSON output." in out
     assert "more rows are in the attribute cells and in the JSON output" in out

@@ -92,7 +92,7 @@ def test_parquet_is_passed_through(tmp_path):
     ("extra", "said"),
     [
         ("Score", "columns 'score' and 'Score' differ only in upper and lower case; rename one"),
-        ("_lp_row", "names that begin with '_lp_', such as column '_lp_row', are taken; rename"),
+        ("_lp_row", "names that begin with '_lp_', such as column '_lp_row', are reserved; rename"),
         ("Fair_Score", "has a column 'Fair_Score' already, which project would write; rename"),
     ],
 )

@@ -77,7 +77,7 @@ def test_an_error_names_the_row(files, capfd, tmp_path):
     assert exit_code(*args) == 2
     said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("Error")]
     assert len(said) == 1
-    assert "bad.csv: row 7, column 'score' holds '7.5'" in said[0]
+    assert "bad.csv: row 7, column 'score': holds '7.5'" in said[0]
     bad.write_bytes(file.read_bytes() + "é,ü,0.5,1".encode("latin-1"))
     assert exit_code(*args) == 2
     assert "bad.csv: is not UTF-8 text throughout; save the file" in capfd.readouterr().err

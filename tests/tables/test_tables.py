@@ -262,7 +262,7 @@ def test_label_tilting_criteria_say_that_they_are_no_predictor(case, capfd):
             capfd, *common, "--out", place / f"{criterion}.csv", "--criterion", criterion, "--json"
         )
         assert json.loads(out)["after"]["auc"] is None
-        assert "no predictor" in " ".join(json.loads(out)["notes"])
+        assert "cannot be used as predictions" in " ".join(json.loads(out)["notes"])
     _, out, _ = command(capfd, *common, "--out", place / "dp.csv", "--json")
     assert json.loads(out)["after"]["auc"] > 0.5
     assert "order of the scores is kept" in " ".join(json.loads(out)["notes"])
@@ -404,7 +404,7 @@ def test_stdin_and_stdout(case):
         ("auc<0.99,dp>0.9", 1, "Gate failed: auc is 0."),
         ("group.eo>0.001", 1, "Gate failed: group.eo is 0."),
         ("dpp>0.1", 2, "unknown measure 'dpp'; did you mean 'dp'?"),
-        ("dp=0.1", 2, "cannot read 'dp=0.1'"),
+        ("dp=0.1", 2, "--fail-if cannot be parsed: 'dp=0.1'"),
         ("grup.dp>0.1", 2, "unknown view 'grup'; did you mean 'group'?"),
     ],
 )

@@ -84,12 +84,12 @@ def test_a_column_that_looks_like_labels_is_told(here, capfd):
     file = write(scores.rename(columns={"label": "lable"}), here / "s.csv")
     nodes = write(people, here / "n.csv")
     err = said(capfd, "audit", file, "--nodes", nodes, "--sensitive", "kind").err
-    assert "s.csv: no column 'label'; if 'lable' holds the labels, say --label lable\n" in err
+    assert "s.csv: no column 'label'; if 'lable' holds the labels, use --label lable\n" in err
 
 
 def test_blank_lines_are_no_rows(here, capfd):
     Path("n.csv").write_text("node,kind\na,x\nb,y\nc,z\n")
-    for row, problem in (("b,c,7", "'score' holds '7'"), ("b,c", "has 2 columns where")):
+    for row, problem in (("b,c,7", "'score': holds '7'"), ("b,c", "has 2 columns where")):
         Path("s.csv").write_text(f'source,target,score\n"a\nq",b,0.5\n\n\n{row}\n')
         args = ("audit", "s.csv", "--nodes", "n.csv", "--sensitive", "kind")
         err = said(capfd, *args, code=2).err
@@ -129,7 +129,7 @@ def test_a_row_that_hides_the_groups_of_targets_is_told(two_kinds):
     found = lp.audit(scores, "kind", people, bipartite=True)
     assert len(found.cells) == 9 - 3
     stray = pd.DataFrame([("p1", "p2", 0.5, 0)], columns=scores.columns)
-    match = r"1 id stands for a source and for a target \('p2'\), so nodes .* of 6 targets in it"
+    match = r"1 id is both a source and a target \('p2'\), so nodes .* of 6 targets in it"
     with pytest.warns(lp.GraphWarning, match=match):
         found = lp.audit(pd.concat([scores, stray]), "kind", people, bipartite=True)
     assert len(found.cells) == 3

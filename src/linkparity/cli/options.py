@@ -13,7 +13,7 @@ from linkparity.support.registry import Registry
 
 if TYPE_CHECKING:
     from linkparity.graph.graph import Graph
-    from linkparity.tables.run import Inputs
+    from linkparity.tables.reading.open_files import FileTables
 
 #: Names of the registries, repeated because ``--help`` must not import torch; a test compares them.
 MODELS = ("cne", "debayes", "deepwalk", "dot-product", "fairwalk", "gae", "maxent")
@@ -105,19 +105,21 @@ class TableOptions:
         str | None, choice(("csv", "tsv", "parquet"), "Format of - .", kind="format")
     ] = None
 
-    def inputs(self, format_of_scores: bool = True) -> "Inputs":
-        """The files and how they are read; ``--format`` may be that of the output instead."""
-        from linkparity.tables.reading.columns import Reading, listed
-        from linkparity.tables.run import Inputs
+    def tables(self, out: str | None = None) -> "FileTables":
+        """The files and how they are read; ``--format`` is that of ``out`` if that is stdout."""
+        from linkparity.graph.untidy import UntidyPolicy
+        from linkparity.tables.reading.columns import ReadOptions, listed
+        from linkparity.tables.reading.open_files import FileTables
 
-        shared = {f.name for f in fields(Reading)} & {f.name for f in fields(self)} - {"sensitive"}
-        reading = Reading(
-            listed(self.sensitive),
-            target=self.target_column,
-            **{name: getattr(self, name) for name in shared},
-        )
-        given = self.format if format_of_scores and self.scores == "-" else None
-        return Inputs(self.scores, self.nodes, reading, self.engine, self.tmp, given)
+        options = ReadOptions(
+            listed(self.sensitive), self.source, self.target_column, self.score, self.logit,
+            self.label, self.node,
+            UntidyPolicy(self.unknown, self.duplicates, self.self_loops),  # type: ignore[arg-type]
+            self.directed, self.bipartite,
+        )  # fmt: skip
+        given = self.format if out != "-" and self.scores == "-" else None
+        files = (self.scores, self.nodes)
+        return FileTables(*files, options, self.engine, self.tmp, given, out, self.format)
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,19 @@ class GraphOptions:
                 str(self.links), str(self.nodes), sensitive, *columns, self.bipartite, policy
             )
         )
+
+
+def read_target(text: str) -> object:
+    """A target as typed: a name, a number, or two with a comma.
+
+    >>> read_target("0.1,0.6")
+    [0.1, 0.6]
+    """
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        return text
+    return numbers if len(numbers) > 1 else numbers[0]
 
 
 def unfolded(command: Callable[..., None]) -> Callable[..., None]:

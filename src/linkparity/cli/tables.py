@@ -40,8 +40,8 @@ def audit(
     """
     from linkparity.report.audit_page import write_html
     from linkparity.support.files import check_output
+    from linkparity.tables.audit_table import AuditOptions, audit_table
     from linkparity.tables.fail_if import read_gates
-    from linkparity.tables.run import run_audit
 
     gates = read_gates(fail_if)
     if html == "-" and as_json:
@@ -49,7 +49,7 @@ def audit(
     if html is not None:
         check_output(html, force, (table.scores, table.nodes))
     began = time.perf_counter()
-    found = run_audit(table.inputs(), criterion, confidence, top)
+    found = audit_table(table.tables(), AuditOptions(criterion, confidence, top))
     _say_cost(found.scans, found.pairs, began)
     failed = [reason for gate in gates if (reason := gate.judge(found)) is not None]
     if html is not None:
@@ -87,7 +87,7 @@ def project(
     equalized-odds and accuracy tilt by the true label: their scores measure a distance and cannot
     be used as predictions.
     """
-    from linkparity.tables.run import ProjectOptions, run_project
+    from linkparity.tables.project_table import ProjectOptions, project_table
 
     if as_json and "-" in (out, save_tilts):
         raise InputError("--json and an output named - both write to stdout", "give it a file")
@@ -96,8 +96,10 @@ def project(
             "is given to --out and to --save-tilts", "choose two different files", where=out
         )
     began = time.perf_counter()
-    options = ProjectOptions(criterion, target, tolerance, apply, save_tilts, explain)
-    found = run_project(table.inputs(out != "-"), out, options, force, table.format)
+    goal = opt.read_target(target)
+    options = ProjectOptions(criterion, goal, tolerance, apply, save_tilts, explain, force)
+    _, found = project_table(table.tables(out), options)
+    assert found is not None
     _say_cost(found.scans, found.rows, began)
     with outputs_in_place(out, save_tilts):
         if as_json:

@@ -74,7 +74,6 @@ def train(
     from linkparity.prediction import LinkPredictor
     from linkparity.prediction.saving import check_place
     from linkparity.report.console_tables import run_tables
-    from linkparity.tables.run import read_number
     from linkparity.training.distributed import joined_processes
 
     for name in measures.split(",") if measures else ():
@@ -83,7 +82,7 @@ def train(
         check_place(out, replace=force)
     graph = files.graph()
     predictor = LinkPredictor(
-        model, None if criterion == "none" else criterion, gamma, seed, read_number(target),
+        model, None if criterion == "none" else criterion, gamma, seed, opt.read_target(target),
         tolerance, dimension, epochs, lr, postprocess=postprocess, strength=strength,
     )  # fmt: skip
     planned = MODELS[model].epochs if epochs is None else epochs

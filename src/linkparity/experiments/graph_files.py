@@ -16,10 +16,9 @@ from linkparity.support.registry import did_you_mean
 from linkparity.support.wording import LOOKED_AT, place
 from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import Input
-from linkparity.tables.engines.duckdb import DuckDatabase
-from linkparity.tables.engines.errors import readable_errors
-from linkparity.tables.reading.columns import check_header, not_in, pick_ends, pick_node_column
-from linkparity.tables.reading.files import open_source
+from linkparity.tables.engines.duckdb import DuckEngine
+from linkparity.tables.reading.columns import check_header, not_listed, pick_ends, pick_node_column
+from linkparity.tables.reading.files import open_table_file
 
 
 @dataclass(frozen=True)
@@ -103,14 +102,11 @@ def read_graph(files: GraphFiles) -> Graph:
     if files.links == files.nodes == STREAM:
         raise InputError("only one of --links and --nodes can be read from stdin", "give a file")
     faults = _Faults()
-    with Workspace() as workspace, readable_errors():
-        duck = DuckDatabase(workspace)
-        try:
-            links_table = duck.read(open_source(files.links, workspace), "links")
-            nodes_table = duck.read(open_source(files.nodes, workspace), "nodes")
-            ids, links, nodes = _read_tables(duck, links_table, nodes_table, files, faults)
-        finally:
-            duck.close()
+    with Workspace() as workspace, DuckEngine(workspace) as duck:
+        links_table = duck.load(open_table_file(files.links, workspace), "links")
+        nodes_table = duck.load(open_table_file(files.nodes, workspace), "nodes")
+        duck.lock()
+        ids, links, nodes = _read_tables(duck, links_table, nodes_table, files, faults)
     check_header(links.name, links.ends, {ids[i] for i in nodes.node.tolist()})
     links = _tidy_links(links, ids, files, faults)
     nodes = _one_row_per_node(nodes, ids, faults)
@@ -144,15 +140,15 @@ def _graph(links: _Links, nodes: _Nodes, ids: list[Any], files: GraphFiles) -> G
 
 
 def _read_tables(
-    duck: DuckDatabase, links: Input, nodes: Input, files: GraphFiles, faults: _Faults
+    duck: DuckEngine, links: Input, nodes: Input, files: GraphFiles, faults: _Faults
 ) -> tuple[list[Any], _Links, _Nodes]:
     """Every id once, and both tables with the numbers of ids in place of ids."""
     ends = pick_ends(links, files.source, files.target)
     column = pick_node_column(nodes, files.sensitive, files.node)
-    given = [duck.column(links, end) for end in ends]
+    given = [duck.column("links", end) for end in ends]
     for table, size, noun, fix in (
         (links, len(given[0]), "links", "there is nothing to train on"),
-        (nodes, len(described := duck.column(nodes, column)), "nodes", "list every node"),
+        (nodes, len(described := duck.column("nodes", column)), "nodes", "list every node"),
     ):
         if not size:
             raise InputError(f"has column names but no {noun}", fix, where=table.name)
@@ -167,7 +163,7 @@ def _read_tables(
     ids, numbers = encode(*(distinct for distinct, _ in found))
     node, first, second = (number[codes] for number, (_, codes) in zip(numbers, found, strict=True))
     values = tuple(
-        _group_values(duck.column(nodes, name), place(nodes.name, column=name), files.missing)
+        _group_values(duck.column("nodes", name), place(nodes.name, column=name), files.missing)
         for name in files.sensitive
     )
     rows = np.arange(1, len(first) + 1)
@@ -330,12 +326,13 @@ def _check_known(
     end = 0 if lost[0][at] else 1
     listed = (ids[i] for i in islice(nodes.node.tolist(), LOOKED_AT))
     hint = did_you_mean(str(ids[ends[end][at]]), map(str, listed))
+    reason, advice = not_listed(nodes.table, nodes.column, files.node)
     faults.add(
         unknown_error(
             links.where(at, end),
             ids[ends[end][at]],
-            not_in(nodes.table, nodes.column, files.node),
-            f"{hint}write ids alike",
+            reason,
+            f"{hint}{advice}",
             _many(rows),
             bipartite=no_target_known and end == 1,
         )

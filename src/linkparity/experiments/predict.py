@@ -1,8 +1,6 @@
 """Scores for the pairs of a file, or the most likely new partners of each node."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,10 +17,14 @@ from linkparity.support.registry import did_you_mean
 from linkparity.support.wording import LOOKED_AT, place
 from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import ROW, Input
-from linkparity.tables.engines.duckdb import DuckEngine, copy_options, quoted, size_of, text
-from linkparity.tables.engines.errors import readable_errors
+from linkparity.tables.engines.duckdb import DuckEngine, quoted, size_of
 from linkparity.tables.reading.columns import check_header, pick_ends
-from linkparity.tables.reading.files import Format, Source, format_of, open_source
+from linkparity.tables.reading.files import (
+    Format,
+    format_of,
+    open_table_file,
+    output_directory,
+)
 from linkparity.tables.reading.nodes import id_text
 
 SCORE = "score"
@@ -56,12 +58,13 @@ def predict_pairs(run: str, pairs: PairsFile, out: str, force: bool = False) -> 
     shape = _output_format(out, force, pairs.name, run)
     predictor = LinkPredictor.load(run)
     with Workspace() as workspace:
-        source = open_source(pairs.name, workspace)
-        with _engine(workspace, source) as engine:
-            given = engine.read(source, "pairs")
+        file = open_table_file(pairs.name, workspace)
+        with DuckEngine(workspace, size_of(file)) as engine:
+            given = engine.read(file, "pairs")
+            engine.lock(workspace.path, *output_directory(out))
             rows, index = _numbered_pairs(engine, given, predictor.graph_, pairs)
             scores = predictor.predict_proba(index)
-            with whole_file(out, force) as path:
+            with whole_file(out, force, workspace.path) as path:
                 _write(engine, given, rows, scores, path, shape)
     return len(index)
 
@@ -88,11 +91,11 @@ def predict_top(run: str, k: int, nodes: str | None, out: str, force: bool = Fal
     second = np.where(turned, best.node, best.partner)
     ends = [_id_column([names[i] for i in end.tolist()]) for end in (first, second)]
     scores = 1 / (1 + np.exp(-best.logit))
-    with Workspace() as workspace, _engine(workspace) as engine:
+    with Workspace() as workspace, DuckEngine(workspace) as engine:
         best_pairs = pa.table({"source": ends[0], "target": ends[1], SCORE: scores})
-        engine.con.con.register("best", best_pairs)
+        engine.duck.register("best", best_pairs)
         with whole_file(out, force) as path:
-            engine.run(f"COPY best TO {text(path)} ({copy_options(shape)})")
+            engine.copy("SELECT * FROM best", path, shape)
     return len(scores)
 
 
@@ -100,16 +103,6 @@ def _output_format(out: str, force: bool, *inputs: str | None) -> Format:
     shape = format_of("out.csv" if out == STREAM else out)
     check_output(out, force, inputs)
     return shape
-
-
-@contextmanager
-def _engine(workspace: Workspace, source: Source | None = None) -> Iterator[DuckEngine]:
-    with readable_errors():
-        engine = DuckEngine(workspace, 0 if source is None else size_of(source))
-        try:
-            yield engine
-        finally:
-            engine.close()
 
 
 def _listed_nodes(given: str) -> list[str]:
@@ -172,7 +165,7 @@ def _numbered_pairs(
     ids = [str(name) for name in _names(graph)]
     check_header(given.name, ends, ids)
     known = {"id": ids, "number": np.arange(graph.num_nodes), "side": _sides(graph)}
-    engine.con.con.register("known", pa.table(known))
+    engine.duck.register("known", pa.table(known))
     left, right = ("", "") if graph.side is None else ("AND a.side = 0", "AND b.side = 1")
     rows = given.table
     texts = rows.select(row=rows[ROW], first=id_text(rows[ends[0]]), second=id_text(rows[ends[1]]))
@@ -237,9 +230,9 @@ def _write(
 ) -> None:
     import pyarrow as pa
 
-    engine.con.con.register("scored", pa.table({"row": rows, SCORE: scores}))
+    engine.duck.register("scored", pa.table({"row": rows, SCORE: scores}))
     columns = ", ".join(f"g.{quoted(name)}" for name in given.columns)
     query = (
         f"SELECT {columns}, s.{SCORE} FROM pairs g JOIN scored s ON g.{ROW} = s.row ORDER BY s.row"
     )
-    engine.run(f"COPY ({query}) TO {text(path)} ({copy_options(shape)})")
+    engine.copy(query, path, shape)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from linkparity.graph.untidy import Unknown
+from linkparity.graph.untidy import Duplicates, SelfLoops, Unknown, UntidyPolicy
 
 if TYPE_CHECKING:
     from linkparity.tables.audit_table import Audit
@@ -22,8 +22,8 @@ def audit(
     label: str | None = None,
     node: str | None = None,
     unknown: Unknown = "error",
-    duplicates: Literal["error", "first"] = "error",
-    self_loops: Literal["error", "drop"] = "error",
+    duplicates: Duplicates = "error",
+    self_loops: SelfLoops = "error",
     directed: bool = False,
     bipartite: bool = False,
     criterion: str = "dp",
@@ -37,34 +37,38 @@ def audit(
         scores: table with ``source, target`` and ``score`` (a probability) or ``logit``, and
             ``label`` (0 or 1) if known; pandas, polars, Arrow or an Ibis table.
         sensitive: attribute that makes the groups, a column of ``nodes``; several are crossed.
-            Without ``nodes``, the groups stand in columns ``source_…`` and ``target_…``.
+            Without ``nodes``, the groups are in the columns ``source_…`` and ``target_…``.
         nodes: table with ``node`` and the attribute.
-        source: column of the first node, where it has another name; likewise the next five.
-        target_column: column of the second node.
-        score: column of probabilities.
-        logit: column of logits.
-        label: column of labels.
-        node: column of ids in ``nodes``.
+        source: column of the first node of a pair, if it has another name.
+        target_column: column of the second node of a pair, if it has another name.
+        score: column of probabilities, if it has another name.
+        logit: column of logits, if it has another name.
+        label: column of labels, if it has another name.
+        node: column of ids in ``nodes``, if it has another name.
         unknown: nodes without a group: ``"error"``, a ``"group"`` of their own, or ``"drop"``.
-        duplicates: a pair that stands twice: ``"error"``, or keep the ``"first"``.
-        self_loops: a node with itself: ``"error"`` or ``"drop"``.
+        duplicates: a pair that occurs more than once: ``"error"``, or keep the ``"first"``.
+        self_loops: a pair of a node with itself: ``"error"`` or ``"drop"``.
         directed: whether (a, b) and (b, a) are two pairs.
         bipartite: whether sources and targets are two kinds of nodes.
-        criterion: the one that ``kl`` is measured for.
-        confidence: of the intervals; None for none.
-        top: places per list for the exposure.
-        seed: for the intervals.
-    """
-    from linkparity.tables.audit_table import audit_scores
-    from linkparity.tables.reading.columns import Reading, listed
-    from linkparity.tables.reading.frames import opened_frames
+        criterion: the criterion that ``kl`` is measured for.
+        confidence: confidence level of the intervals; None for no intervals.
+        top: length of each node's list, for the exposure.
+        seed: random seed of the intervals.
 
-    reading = Reading(
-        listed(sensitive), source, target_column, score, logit, label, node, unknown, duplicates,
-        self_loops, directed, bipartite,
+    Returns:
+        Every measure as an attribute (``audit.dp``), with intervals, cells and exposure;
+        ``print(audit)`` shows them as tables.
+    """
+    from linkparity.tables.audit_table import AuditOptions, audit_table
+    from linkparity.tables.reading.columns import ReadOptions, listed
+    from linkparity.tables.reading.open_frames import FrameTables
+
+    options = ReadOptions(
+        listed(sensitive), source, target_column, score, logit, label, node,
+        UntidyPolicy(unknown, duplicates, self_loops), directed, bipartite,
     )  # fmt: skip
-    with opened_frames(scores, nodes, reading) as table:
-        return audit_scores(table, criterion, confidence, top, seed)
+    asked = AuditOptions(criterion, confidence, top, seed)
+    return audit_table(FrameTables.of(scores, nodes, options), asked)
 
 
 def project(
@@ -78,6 +82,8 @@ def project(
     explain: bool = False,
     save_tilts: str | Path | None = None,
     apply: str | Path | None = None,
+    report: bool = False,
+    force: bool = False,
     source: str | None = None,
     target_column: str | None = None,
     score: str | None = None,
@@ -85,56 +91,53 @@ def project(
     label: str | None = None,
     node: str | None = None,
     unknown: Unknown = "error",
-    duplicates: Literal["error", "first"] = "error",
-    self_loops: Literal["error", "drop"] = "error",
+    duplicates: Duplicates = "error",
+    self_loops: SelfLoops = "error",
     directed: bool = False,
     bipartite: bool = False,
 ) -> Any:
     """The same table with a column ``fair_score``: the nearest scores at parity.
 
     Args:
-        scores: as for :func:`audit`; what comes back is of the same kind. An Ibis table comes back
-            as an Ibis expression.
-        sensitive: as for :func:`audit`, and so are the arguments from ``source`` on.
+        scores: as for :func:`audit`, like ``sensitive``, ``nodes`` and the arguments from
+            ``source`` on.
+        sensitive: attribute that makes the groups.
         nodes: table with ``node`` and the attribute.
-        criterion: ``dp`` (unless told), ``weak-dp``, ``eo``, ``equalized-odds`` or ``accuracy``;
-            the last three tilt by label, and what they give is no predictor.
+        criterion: ``dp`` (the default), ``weak-dp``, ``eo``, ``equalized-odds`` or ``accuracy``;
+            scores corrected for the last three depend on the labels and are not predictions.
         target: the common mean: ``"model"``, ``"data"``, ``"free"`` or a number.
-        tolerance: how far a mean may stay from it.
-        explain: add a column ``tilt``.
-        save_tilts: file to write the tilts to; of existing files only a tilt file is replaced.
+        tolerance: allowed distance of a mean from it.
+        explain: whether to add a column ``tilt``.
+        save_tilts: file to write the tilts to.
         apply: file of tilts to use instead of fitting.
-        source: column of the first node, where it has another name.
-        target_column: column of the second node.
+        report: whether to return the report too.
+        force: whether ``save_tilts`` may replace a file.
+        source: column of the first node of a pair.
+        target_column: column of the second node of a pair.
         score: column of probabilities.
         logit: column of logits.
         label: column of labels.
         node: column of ids in ``nodes``.
-        unknown: rows of a node without a group.
-        duplicates: a pair that stands twice.
-        self_loops: a node with itself.
+        unknown: nodes without a group.
+        duplicates: a pair that occurs more than once.
+        self_loops: a pair of a node with itself.
         directed: whether (a, b) and (b, a) are two pairs.
         bipartite: whether sources and targets are two kinds of nodes.
-    """
-    from linkparity.support.files import write_text
-    from linkparity.tables.project_table import check_names, correct, fair_rows
-    from linkparity.tables.reading.columns import Reading, listed
-    from linkparity.tables.reading.frames import eager, opened_frames, returned_frame
-    from linkparity.tables.tilt_file import check_tilts_output, saved_tilts, tilts_text
 
-    reading = Reading(
-        listed(sensitive), source, target_column, score, logit, label, node, unknown, duplicates,
-        self_loops, directed, bipartite,
+    Returns:
+        A table of the same kind as ``scores``, for an Ibis table an Ibis expression. With
+        ``report``, a pair of this table and the report: ``kl``, ``tilts``, the measures ``before``
+        and ``after``; ``print(report)`` shows them as tables.
+    """
+    from linkparity.tables.project_table import ProjectOptions, project_table
+    from linkparity.tables.reading.columns import ReadOptions, listed
+    from linkparity.tables.reading.open_frames import FrameTables
+
+    options = ReadOptions(
+        listed(sensitive), source, target_column, score, logit, label, node,
+        UntidyPolicy(unknown, duplicates, self_loops), directed, bipartite,
     )  # fmt: skip
-    if save_tilts is not None:
-        check_tilts_output(save_tilts, (apply,))
-    scores = eager(scores, "scores")
-    saved = None if apply is None else saved_tilts(apply, criterion, target, tolerance)
-    with opened_frames(scores, nodes, reading, number=True, several=saved is None) as table:
-        check_names(table, explain)
-        tilted, stats = correct(table, criterion, target, tolerance, saved, str(apply))
-        if save_tilts is not None:
-            check_tilts_output(save_tilts, (apply,))
-            write_text(str(save_tilts), tilts_text(table, tilted), force=True)
-        fair, names = fair_rows(table, stats, tilted, explain)
-        return returned_frame(scores, table, fair, names)
+    tables = FrameTables.of(scores, nodes, options, numbered=True)
+    asked = ProjectOptions(criterion, target, tolerance, apply, save_tilts, explain, force)
+    fair, found = project_table(tables, asked, measured=report)
+    return (fair, found) if report else fair

@@ -1,31 +1,62 @@
 """Audit a score table: gaps with intervals, KL to parity, exposure, and what each rests on."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from linkparity.criteria import trainable
 from linkparity.metrics.cell_sums import CellMeans
-from linkparity.metrics.results import INDEPENDENCE, Measured, about, cell_scores
+from linkparity.metrics.measures import VIEW_MEASURES
+from linkparity.metrics.printing import MAX_ROWS, cells_grid, measures_grid, omitted_cells
+from linkparity.metrics.results import INDEPENDENCE, Measured, about, by_measure, cell_scores
 from linkparity.metrics.scored_pairs import NAN, Estimate
-from linkparity.metrics.views import VIEWS
+from linkparity.metrics.views import VIEW_TITLES, VIEWS
 from linkparity.projection.solver import Infeasible, NotConverged
+from linkparity.support.display import Grid
 from linkparity.support.errors import InputError
-from linkparity.support.numbers import or_none
+from linkparity.support.numbers import format_interval, format_number, or_none
+from linkparity.support.validation import check_seed, whole_number
 from linkparity.support.wording import counted
 from linkparity.tables.fit_table import fit_table
 from linkparity.tables.measures.exposure import GroupExposure, exposure
 from linkparity.tables.measures.gaps import gap_measures
 from linkparity.tables.measures.ranks import rank_measures
 from linkparity.tables.measures.statistics import Statistics, measure, view_means
+from linkparity.tables.reading.open_files import Tables
 from linkparity.tables.reading.score_table import ScoreTable
 
-if TYPE_CHECKING:
-    from rich.console import Group
-
-#: A cell with fewer pairs (or links) than this is flagged.
+#: Cells with fewer pairs are flagged.
 SMALL = 30
-MOST_PLACES = 1_000_000_000
+#: Largest length of a list.
+MAX_PLACES = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """Options of an audit.
+
+    Attributes:
+        criterion: the criterion that ``kl`` is measured for.
+        confidence: confidence level of the intervals; None for no intervals.
+        top: length of each node's list, for the exposure.
+        seed: random seed of the intervals.
+    """
+
+    criterion: str = "dp"
+    confidence: float | None = 0.95
+    top: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        trainable()[self.criterion]
+        if self.confidence is not None and not 0 < self.confidence < 1:
+            problem = f"must lie strictly between 0 and 1, got {self.confidence:g}"
+            raise InputError(problem, argument="confidence", caller="audit")
+        if not 1 <= whole_number(self.top, "top", "audit") <= MAX_PLACES:
+            problem = f"must be at least 1 place per list and at most {MAX_PLACES:,}"
+            raise InputError(f"{problem}, got {self.top}", argument="top", caller="audit")
+        check_seed(self.seed, "seed", "audit")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -78,60 +109,84 @@ class Audit(Measured):
             "scans": self.scans,
         }
 
-    def __rich__(self) -> "Group":
-        from linkparity.tables.printing import audit_table
+    def document(self) -> list[Grid | str]:
+        """Measures, gaps in the three views, cells and exposure, then the sentences."""
+        return [
+            measures_grid(self), self._views_grid(), cells_grid(self), *omitted_cells(self),
+            self._exposure_grid(), *self.sentences(),
+        ]  # fmt: skip
 
-        return audit_table(self)
+    def sentences(self) -> list[str]:
+        """Why values are undefined, in every view, then the notes."""
+        known = set(self.reasons.values())
+        in_views = [
+            f"{about(name, estimate)} ({VIEW_TITLES[view]}): {estimate.reason}."
+            for view, found in self.views.items()
+            for name, estimate in found.items()
+            if estimate.reason and estimate.reason not in known
+        ]
+        reasons = [f"{name}: {reason}." for name, reason in self.reasons.items()]
+        return [*reasons, *in_views, *self.notes]
+
+    def _views_grid(self) -> Grid:
+        columns = ["gaps between"]
+        for name in VIEW_MEASURES:
+            columns += [name] if self.confidence is None else [name, f"{name} interval"]
+        rows = []
+        for view, found in self.views.items():
+            row = [VIEW_TITLES[view]]
+            for name in VIEW_MEASURES:
+                row.append(format_number(found[name].value))
+                if self.confidence is not None:
+                    row.append(format_interval(found[name].interval))
+            rows.append(row)
+        return Grid(columns, rows, "views")
+
+    def _exposure_grid(self) -> Grid:
+        rows = [
+            [
+                part.group, f"{self.groups[part.group]:,}", f"{part.candidates:,}",
+                f"{part.share:.4f}", f"{part.slot_share:.4f}", f"{part.ratio:.2f}",
+            ]
+            for part in self.exposure[:MAX_ROWS]
+        ]  # fmt: skip
+        columns = [self.attribute, "nodes", "candidates", "share", "share of places", "ratio"]
+        more = len(self.exposure) - MAX_ROWS
+        caption = f"{more} more groups are in the JSON output." if more > 0 else ""
+        return Grid(columns, rows, f"first {self.top} places of every list", caption)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value:.4g}" for name, value in self.values.items())
         return f"Audit({values}, pairs={self.pairs})"
 
 
-def audit_scores(
-    table: ScoreTable,
-    criterion: str = "dp",
-    confidence: float | None = 0.95,
-    top: int = 10,
-    seed: int = 0,
-) -> Audit:
-    """Measure a classified table; ``criterion`` is the one that ``kl`` is measured for."""
-    if confidence is not None and not 0 < confidence < 1:
-        problem = f"must lie strictly between 0 and 1, got {confidence:g}"
-        raise InputError(problem, argument="confidence")
-    if not 1 <= top <= MOST_PLACES:
-        problem = f"must be at least 1 place per list and at most {MOST_PLACES:,}, got {top}"
-        raise InputError(problem, argument="top")
+def audit_table(tables: Tables, options: AuditOptions) -> Audit:
+    """Audit a score table in files or frames."""
+    with tables.open() as table:
+        return audit_scores(table, options)
+
+
+def audit_scores(table: ScoreTable, options: AuditOptions) -> Audit:
+    """Audit a checked score table."""
     stats = measure(table)
-    views = {view: gap_measures(table, stats, view, confidence, seed) for view in VIEWS}
-    ranks = rank_measures(table, stats, confidence=confidence)
-    found = {
-        "auc": ranks.auc,
-        "dp": views["subgroup"]["dp"],
-        "eo": views["subgroup"]["eo"],
-        "rdp": ranks.rdp,
-        "kl": _kl(table, stats, criterion),
-    }
-    parts, every = exposure(table, top, int(stats.count.sum()))
+    views, found = estimate_measures(table, stats, options)
+    shares, every = exposure(table, options.top, int(stats.count.sum()))
     means = view_means(stats, stats.mean, table)
     small = small_cells(means)
     return Audit(
-        values={name: e.value for name, e in found.items()},
-        intervals={name: e.interval for name, e in found.items() if e.interval is not None},
-        counts={name: (e.count, e.unit) for name, e in found.items()},
+        **by_measure(found),
         pairs=int(stats.count.sum()),
         links=int((stats.count * stats.label).sum()) if table.labelled else None,
         cells=cell_scores(means, table.labelled, found),
-        reasons={about(name, e): e.reason for name, e in found.items() if e.reason},
-        notes=_notes(table, stats, found, small, confidence, every),
-        confidence=confidence,
-        criterion=criterion,
+        notes=_notes(table, stats, found, small, options, every),
+        confidence=options.confidence,
+        criterion=options.criterion,
         name=table.given.name,
-        attribute=table.reading.attribute,
-        directed=table.reading.directed,
+        attribute=table.options.attribute,
+        directed=table.options.directed,
         views=views,
-        top=top,
-        exposure=parts,
+        top=options.top,
+        exposure=shares,
         groups=dict(zip(table.names, table.sizes, strict=True)),
         small=small,
         kept=stats.kept,
@@ -140,12 +195,32 @@ def audit_scores(
     )
 
 
+def estimate_measures(
+    table: ScoreTable, stats: Statistics, options: AuditOptions
+) -> tuple[dict[str, dict[str, Estimate]], dict[str, Estimate]]:
+    """Every measure with its interval: the gaps by view, then all measures by name.
+
+    The only place where a table's measures get their intervals; each is computed beside its value,
+    in ``measures/gaps.py`` and ``measures/ranks.py``.
+    """
+    confidence, seed = options.confidence, options.seed
+    views = {view: gap_measures(table, stats, view, confidence, seed) for view in VIEWS}
+    ranks = rank_measures(table, stats, confidence=confidence)
+    return views, {
+        "auc": ranks.auc,
+        "dp": views["subgroup"]["dp"],
+        "eo": views["subgroup"]["eo"],
+        "rdp": ranks.rdp,
+        "kl": _kl(table, stats, options.criterion),
+    }
+
+
 def _kl(table: ScoreTable, stats: Statistics, criterion: str) -> Estimate:
     """KL to the nearest scores at parity, in nats per constrained pair."""
     try:
         found = fit_table(table, stats, criterion)
     except (Infeasible, NotConverged) as error:
-        return Estimate(NAN, 0, reason=str(error).split("; give scores")[0])
+        return Estimate(NAN, 0, reason=error.message.problem)
     cells = int(np.count_nonzero(found.cells.mass))
     count = int(found.cells.total)
     if cells < 2:
@@ -164,22 +239,22 @@ def _notes(
     stats: Statistics,
     found: dict[str, Estimate],
     small: tuple[str, ...],
-    confidence: float | None,
+    options: AuditOptions,
     every: int,
 ) -> tuple[str, ...]:
     notes = [f"{name}: {e.note}." for name, e in found.items() if e.note]
-    if confidence is not None:
+    if options.confidence is not None:
         notes.insert(0, INDEPENDENCE)
     if small:
-        told = ", ".join(small[:12]) + (" …" if len(small) > 12 else "")
-        notes.append(f"Fewer than {SMALL} pairs, so read with care: {told}.")
+        shown = ", ".join(small[:12]) + (" …" if len(small) > 12 else "")
+        notes.append(f"Fewer than {SMALL} pairs, to be read with care: {shown}.")
     if stats.kept:
-        notes.append(f"{counted(stats.kept, 'score')} of exactly 0 or 1, which no tilt can move.")
-    if table.bare:
+        notes.append(f"{counted(stats.kept, 'score')} of exactly 0 or 1, which no tilt can change.")
+    if table.one_sided:
         ends = ("Sources", "targets") if table.columns.swapped else ("Targets", "sources")
         notes.append(f"{ends[0]} have no group, so a cell is a group of {ends[1]}.")
     if every > 1:
-        notes.append(f"Exposure looks at one in {every} lists, all places of each.")
+        notes.append(f"Exposure is counted in one of {every} lists, with all their places.")
     for reason, count in table.dropped.items():
         notes.append(f"{counted(count, 'row')} left out: {reason}.")
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""``--fail-if``: a sentence about a measure that makes an audit a gate."""
+"""``--fail-if``: conditions on measures that make an audit fail."""
 
 import operator
 import re
@@ -7,7 +7,8 @@ from math import isnan
 
 from linkparity.metrics.measures import TABLE_MEASURES, VIEW_MEASURES
 from linkparity.metrics.views import VIEWS
-from linkparity.support.registry import nearest
+from linkparity.support.errors import InputError
+from linkparity.support.registry import did_you_mean
 from linkparity.tables.audit_table import Audit
 
 SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
@@ -16,7 +17,7 @@ PATTERN = re.compile(r"\s*(?:([\w-]+)\.)?([\w-]+)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s
 
 @dataclass(frozen=True)
 class Gate:
-    """Fail when the measure stands so to the limit, as in ``dp>0.05`` or ``group.eo>0.1``."""
+    """A condition such as ``dp>0.05`` or ``group.eo>0.1``; an audit for which it holds fails."""
 
     text: str
     view: str | None
@@ -25,7 +26,7 @@ class Gate:
     limit: float
 
     def judge(self, audit: Audit) -> str | None:
-        """Why the audit fails, or None; the point estimate counts, and an undefined one fails."""
+        """Why the audit fails, or None; an undefined measure fails too."""
         if self.view is None:
             value, reason = audit.values[self.measure], audit.reasons.get(self.measure, "")
         else:
@@ -35,14 +36,14 @@ class Gate:
         if isnan(value):
             return f"{name} is undefined ({reason}), so {self.text!r} cannot be judged"
         if SIGNS[self.sign](value, self.limit):
-            told = f"{value:.6g}"
-            told = told if float(told) != self.limit else repr(value)
-            return f"{name} is {told}, and the gate is {self.text!r}"
+            shown = f"{value:.6g}"
+            shown = shown if float(shown) != self.limit else repr(value)
+            return f"{name} is {shown}, and the gate is {self.text!r}"
         return None
 
 
 def read_gates(texts: list[str]) -> tuple[Gate, ...]:
-    """Gates as typed, one or several with commas.
+    """Parse conditions, each text one or several with commas.
 
     >>> read_gates(["dp>0.05, auc<0.7"])[1].limit
     0.7
@@ -57,16 +58,16 @@ def _read(text: str) -> Gate:
     except ValueError:
         limit = None
     if not found or limit is None:
-        raise ValueError(
-            f"--fail-if: cannot read {text!r}; write a measure, a sign and a number, "
-            'such as "dp>0.05"'
-        )
+        fix = 'write a measure, a sign and a number, such as "dp>0.05"'
+        raise InputError(f"cannot be parsed: {text!r}", fix, argument="fail_if")
     view, measure, sign = found[1], found[2], found[3]
-    if view is not None and view not in VIEWS:
-        hint = nearest(view, list(VIEWS))
-        raise ValueError(f"--fail-if: unknown view {view!r}{hint} known: {', '.join(VIEWS)}")
-    known = TABLE_MEASURES if view is None else VIEW_MEASURES
-    if measure not in known:
-        hint = nearest(measure, list(known))
-        raise ValueError(f"--fail-if: unknown measure {measure!r}{hint} known: {', '.join(known)}")
+    if view is not None:
+        _check_known("view", view, list(VIEWS))
+    _check_known("measure", measure, list(TABLE_MEASURES if view is None else VIEW_MEASURES))
     return Gate(text, view, measure, sign, limit)
+
+
+def _check_known(kind: str, name: str, known: list[str]) -> None:
+    if name not in known:
+        fix = f"{did_you_mean(name, known)}known: {', '.join(known)}"
+        raise InputError(f"has an unknown {kind} {name!r}", fix, argument="fail_if")

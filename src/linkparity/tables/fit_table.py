@@ -1,23 +1,24 @@
-"""The nearest scores at parity for a table: tilts, divergence, and whether they exist."""
+"""Fit the tilts of a score table: first to its histogram, then exactly to its rows."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import torch
 
 from linkparity.criteria import Cells, trainable
 from linkparity.projection.fit import Fit, FitGoal, fit_tilts, one_or_all
 from linkparity.projection.solver import Infeasible, NotConverged
-from linkparity.projection.sums import tensor_sums
-from linkparity.tables.measures.row_sums import TableSums, cells_of
+from linkparity.support.errors import InputError
+from linkparity.tables.measures.row_sums import HistogramSums, SaturatedSums, TableSums
 from linkparity.tables.measures.statistics import Statistics
 from linkparity.tables.reading.score_table import ScoreTable
-from linkparity.tables.saturated import Reach, SaturatedSums, find_reach
+from linkparity.tables.saturated import Reach, find_reach
 
+#: Accuracy on the logit scale.
 TOL = 1e-10
-#: Room beyond the largest logit for tilts that make up for scores of exactly 0 and 1.
-ROOM = 40.0
+#: How far tilts may exceed the largest logit, to make up for scores of exactly 0 and 1.
+MARGIN = 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +30,9 @@ class Tilted:
         cells: its cells over the combinations.
         sums: the sums over the rows.
         tilt: ``(M,)`` what is added to the logits of each cell.
-        target: the mean asked for; a dict by label where there are several.
+        target: the common mean; a dict by label where there are several.
         kl: nats over all constrained pairs.
-        residual: largest distance of a constrained mean from its target; None when given.
+        residual: largest distance of a constrained mean from its target; None for given tilts.
     """
 
     criterion: str
@@ -61,6 +62,28 @@ class Tilted:
         return self.kl / self.cells.total
 
 
+@dataclass(frozen=True)
+class CellTilt:
+    """What is added to the logits of one cell."""
+
+    groups: tuple[str, ...]
+    label: int | None
+    tilt: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Groups, label where there is one, tilt."""
+        label = {} if self.label is None else {"label": self.label}
+        return {"groups": list(self.groups), **label, "tilt": self.tilt}
+
+
+def cell_tilts(table: ScoreTable, tilted: Tilted) -> tuple[CellTilt, ...]:
+    """The tilts of the cells that have pairs, by the names of their groups."""
+    used = np.flatnonzero(tilted.cells.mass > 0).tolist()
+    return tuple(
+        CellTilt(*cell_groups(table, tilted.cells, m), float(tilted.tilt[m])) for m in used
+    )
+
+
 def fit_table(
     table: ScoreTable,
     stats: Statistics,
@@ -68,13 +91,11 @@ def fit_table(
     target: object = "model",
     tolerance: float = 0.0,
 ) -> Tilted:
-    """Fit the tilts: first on the histogram in memory, then exactly, from there, on the rows."""
-    check_criterion(criterion, table)
-    cells = cells_of(stats, criterion, table.reading.directed, table.labelled)
+    """Fit the tilts that bring a table to parity."""
+    cells = cells_of(table, stats, criterion)
     if not cells.total:
-        raise ValueError(
-            f"{table.given.name}: no pair falls under {criterion}; it needs links (label 1)"
-        )
+        problem = f"no pair is constrained by {criterion}"
+        raise InputError(problem, "it needs links (label 1)", where=table.given.name)
     cell = cells.cell.numpy()
     size = len(cells.mass)
     inside = cell >= 0
@@ -83,74 +104,49 @@ def fit_table(
     goal = FitGoal.of(cells, target, tolerance)
     rows = TableSums(table, stats, cell, size)
     exact = SaturatedSums(rows, ones, zeros)
-    if not stats.kept:
-        fit = _fit_twice(table, stats, cells, goal, exact)
-        kl, residual = fit.divergence(rows, exact(fit.tilt)), fit.residual(exact(fit.tilt))
-        return Tilted(criterion, cells, rows, fit.tilt, fit.target, kl, residual)
-    reach = find_reach(cells, goal, exact)
-    _check_reach(table, reach, goal.tolerance)
-    live, goal = reach.loosened(goal)
-    tilt, kl, residual, found = np.zeros(size), 0.0, 0.0, {}
+    reach = find_reach(cells, goal, exact) if stats.kept else None
+    live = cells
+    if reach is not None:
+        _check_reach(table, reach, goal.tolerance)
+        live, goal = reach.loosened(goal)
+    tilt, kl, residual, targets = np.zeros(size), 0.0, 0.0, {}
     if live.total:
-        fit = _fit_twice(table, stats, live, goal, exact)
+        fit = _fit_twice(stats, live, goal, exact)
         kl, residual = fit.divergence(rows, exact(fit.tilt)), fit.residual(exact(fit.tilt))
-        tilt, found = fit.tilt, fit.targets
-    goals = reach.targets(goal.tolerance, found)
-    residual = max(residual, reach.residual(goals))
-    return Tilted(criterion, cells, rows, tilt, one_or_all(goals), kl, residual)
+        tilt, targets = fit.tilt, fit.targets
+    if reach is not None:
+        targets = reach.targets(goal.tolerance, targets)
+        residual = max(residual, reach.residual(targets))
+    return Tilted(criterion, cells, rows, tilt, one_or_all(targets), kl, residual)
 
 
-def _fit_twice(
-    table: ScoreTable, stats: Statistics, cells: Cells, goal: FitGoal, exact: SaturatedSums
-) -> Fit:
-    """Fit the tilts to the histogram in memory, then exactly, from there, to the rows."""
-    bound = stats.bound + (ROOM if stats.kept else 0.0)
-    start = _rough_start(table, stats, cells, goal, exact, bound)
-    goal = replace(goal, start=start)
+def _fit_twice(stats: Statistics, cells: Cells, goal: FitGoal, exact: SaturatedSums) -> Fit:
+    """Fit the tilts to the histogram, then, starting from these, exactly to the rows."""
+    bound = stats.bound + (MARGIN if stats.kept else 0.0)
+    rough = SaturatedSums(HistogramSums(stats, cells), exact.ones, exact.zeros)
+    try:
+        goal = replace(goal, start=fit_tilts(rough, cells, goal, TOL / 10, bound).tilt)
+    except (NotConverged, Infeasible):
+        goal = replace(goal, start=np.zeros(len(cells.mass)))
     try:
         return fit_tilts(exact, cells, goal, TOL, bound)
     except NotConverged:  # sums over very many rows carry a little noise
         return fit_tilts(exact, cells, goal, 100 * TOL, bound)
 
 
-def check_criterion(criterion: str, table: ScoreTable) -> None:
-    """Raise unless a table has what the criterion asks for."""
+def cells_of(table: ScoreTable, stats: Statistics, criterion: str) -> Cells:
+    """The cells of a criterion over the K combinations, each weighted by its number of pairs."""
     if trainable()[criterion].needs_labels and not table.labelled:
-        raise ValueError(
-            f"{table.given.name}: criterion {criterion!r} needs a column 'label' of 0 and 1; "
-            "add it, name it with --label, or take another criterion, such as dp"
-        )
-
-
-def _rough_start(
-    table: ScoreTable,
-    stats: Statistics,
-    cells: Cells,
-    goal: FitGoal,
-    exact: SaturatedSums,
-    bound: float,
-) -> np.ndarray:
-    """Tilts for the histogram: most digits of the right ones, without a scan."""
-    of = stats.bin_of
-    bins = Cells.prepare(
-        stats.key[of],
-        cells.criterion,
-        stats.label[of] if cells.criterion.needs_labels or cells.label_mass is not None else None,
-        stats.bin_count,
-        directed=table.reading.directed,
-    )
-    if bins.layout.names != cells.layout.names:  # a group all of whose scores are 0 or 1
-        return np.zeros(len(cells.mass))
-    logits = torch.from_numpy(stats.bin_logit)
-    source = SaturatedSums(tensor_sums(logits, bins), exact.ones, exact.zeros)
-    try:
-        return fit_tilts(source, cells, goal, TOL / 10, bound).tilt
-    except (NotConverged, Infeasible):
-        return np.zeros(len(cells.mass))
+        problem = f"criterion {criterion!r} needs a column 'label' of 0 and 1"
+        fix = "add it, name it with {label=}, or use another criterion, such as dp"
+        raise InputError(problem, fix, where=table.given.name)
+    labels = stats.label if table.labelled else None
+    directed = table.options.directed
+    return Cells.prepare(stats.key, criterion, labels, stats.count, directed=directed)
 
 
 def _check_reach(table: ScoreTable, reach: Reach, tolerance: float) -> None:
-    """Say so when scores of exactly 0 and 1 keep a mean from its target."""
+    """Raise where scores of exactly 0 and 1 keep a mean from its target."""
     found = reach.unreachable(tolerance)
     if found is None:
         return
@@ -159,24 +155,21 @@ def _check_reach(table: ScoreTable, reach: Reach, tolerance: float) -> None:
     layout = reach.cells.layout
     under = layout.cell[layout.row == worst]
     groups, label = cell_groups(table, reach.cells, int(under[0]))
-    name = _told(groups, None if len(under) > 1 else label)
+    name = cell_name(groups, None if len(under) > 1 else label)
     where = f"lie between {low:.6g} and {high:.6g}" if low < high else f"be {low:.6g}"
     aim = "a common mean" if wanted is None else f"the target {wanted:.6g}"
-    raise Infeasible(
-        f"{table.given.name}: {name}: scores of exactly 0 or 1 cannot be tilted, and so many are "
-        f"kept that its mean can only {where}: {aim} is out of reach; give scores that are not "
-        "rounded to 0 and 1, another --target, or a --tolerance"
+    problem = (
+        f"{name}: scores of exactly 0 or 1 cannot be tilted, and with so many of them the mean "
+        f"can only {where}: {aim} is out of reach"
     )
+    fix = "give scores that are not rounded to 0 and 1, another {target=}, or a {tolerance=}"
+    raise Infeasible(problem, fix, where=table.given.name)
 
 
-def cell_name(table: ScoreTable, cells: Cells, cell: int) -> str:
-    """A cell in words: its groups by name, and its label where that tells cells apart."""
-    return _told(*cell_groups(table, cells, cell))
-
-
-def _told(groups: tuple[str, ...], label: int | None) -> str:
-    told = " – ".join(groups)
-    return told if label is None else f"{told}, label {label}"
+def cell_name(groups: tuple[str, ...], label: int | None) -> str:
+    """A cell in words: its groups, and its label where the criterion tells labels apart."""
+    name = " – ".join(groups)
+    return name if label is None else f"{name}, label {label}"
 
 
 def cell_groups(table: ScoreTable, cells: Cells, cell: int) -> tuple[tuple[str, ...], int | None]:

@@ -1,45 +1,71 @@
 """Correct a score table: one tilted score per row, and what that does to the gaps."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from math import isnan
+from pathlib import Path
+from typing import Any
 
+import ibis
 import numpy as np
 
-from linkparity.support.numbers import or_none
-from linkparity.support.optional import require
+from linkparity.criteria import trainable
+from linkparity.metrics.printing import MAX_ROWS
+from linkparity.support.display import Displayed, Grid
+from linkparity.support.errors import InputError
+from linkparity.support.files import check_output, whole_files
+from linkparity.support.numbers import MISSING, format_number, or_none
 from linkparity.support.wording import counted
-from linkparity.tables.engines.base import EXTRA
-from linkparity.tables.fit_table import Tilted, fit_table
+from linkparity.tables.fit_table import CellTilt, Tilted, cell_name, cell_tilts, fit_table
 from linkparity.tables.measures.ranks import rank_measures
-from linkparity.tables.measures.row_sums import moved_rows, sigmoid
+from linkparity.tables.measures.row_sums import moved_rows
 from linkparity.tables.measures.statistics import Statistics, measure, view_means
-from linkparity.tables.reading.expressions import movable
-from linkparity.tables.reading.score_table import ScoreTable
-from linkparity.tables.tilt_file import CellTilt, SavedTilts, apply_tilts, cell_tilts
-
-if TYPE_CHECKING:
-    from rich.console import Group
+from linkparity.tables.reading.open_files import Tables
+from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
+from linkparity.tables.tilt_file import apply_tilts, read_tilts, tilts_text
 
 FAIR_SCORE, FAIR_LOGIT, TILT = "fair_score", "fair_logit", "tilt"
 
 
+@dataclass(frozen=True)
+class ProjectOptions:
+    """Options of a projection.
+
+    Attributes:
+        criterion: which parity; None is dp, or that of the saved tilts.
+        target: the common mean: a name, a number, or two numbers for equalized-odds.
+        tolerance: allowed distance of a mean from it.
+        apply: file of tilts to use instead of fitting.
+        save_tilts: file to write the tilts to.
+        explain: whether to add the tilt of every row.
+        force: whether outputs may replace files.
+    """
+
+    criterion: str | None = None
+    target: object = "model"
+    tolerance: float = 0.0
+    apply: str | Path | None = None
+    save_tilts: str | Path | None = None
+    explain: bool = False
+    force: bool = False
+
+
 @dataclass(frozen=True, eq=False)
-class Correction:
+class Correction(Displayed):
     """What a correction did.
 
     Attributes:
         criterion: which parity.
-        target: the mean asked for; a dict by label where there are several.
+        target: the common mean; a dict by label where there are several.
         kl: nats per constrained pair between the corrected scores and the scores.
         tilts: what was added to the logits, per cell.
-        before: ``auc dp eo rdp`` of the scores.
-        after: the same of the corrected scores; ``auc`` is None where they have seen the labels.
-        kept: scores of exactly 0 or 1, which stay.
-        rows: rows corrected or kept.
-        dropped: rows left out, by reason.
-        residual: largest distance of a constrained mean from its target; None with given tilts.
+        before: ``auc dp weak-dp eo rdp`` of the scores; None where undefined.
+        after: those of the corrected scores; ``auc`` is None where they depend on the labels.
+        kept: number of scores of exactly 0 or 1, which stay.
+        rows: number of rows corrected or kept.
+        dropped: number of rows left out, by reason.
+        residual: largest distance of a constrained mean from its target; None for given tilts.
         scans: passes over the rows.
-        notes: sentences that belong beside the numbers.
+        notes: sentences to read with the numbers.
     """
 
     criterion: str
@@ -60,68 +86,117 @@ class Correction:
         target: object = self.target
         if isinstance(self.target, dict):
             target = {str(key): or_none(value) for key, value in self.target.items()}
-        return {
-            "criterion": self.criterion,
-            "target": target,
-            "kl": self.kl,
-            "tilts": [cell.to_dict() for cell in self.tilts],
-            "before": dict(self.before),
-            "after": dict(self.after),
-            "kept": self.kept,
-            "rows": self.rows,
-            "dropped": dict(self.dropped),
-            "residual": self.residual,
-            "scans": self.scans,
-            "notes": list(self.notes),
-        }
+        tilts = [cell.to_dict() for cell in self.tilts]
+        return self.__dict__ | {"target": target, "tilts": tilts, "notes": list(self.notes)}
 
-    def __rich__(self) -> "Group":
-        from linkparity.tables.printing import correction_table
-
-        return correction_table(self)
-
-
-def correct(
-    table: ScoreTable,
-    criterion: str | None = None,
-    target: object = "model",
-    tolerance: float = 0.0,
-    saved: SavedTilts | None = None,
-    saved_name: str = "tilts",
-) -> tuple[Tilted, Statistics]:
-    """Fit the tilts of a table, or take saved ones."""
-    stats = measure(table)
-    if saved is not None:
-        return apply_tilts(table, stats, saved, saved_name), stats
-    return fit_table(table, stats, criterion or "dp", target, tolerance), stats
+    def document(self) -> list[Grid | str]:
+        """Gaps before and after, tilts, then the sentences."""
+        targets = self.target if isinstance(self.target, dict) else {None: self.target}
+        aim = ", ".join(
+            f"target{'' if label is None else f' of label {label}'} {value:.6g}"
+            for label, value in targets.items()
+            if not isnan(value)
+        )
+        names = ("before", "after")
+        rows = [[name, *map(_shown, (self.before[name], self.after[name]))] for name in self.before]
+        rows.append(["kl", "", format_number(self.kl)])
+        tilts = [
+            [cell_name(cell.groups, cell.label), f"{cell.tilt:+.6f}"]
+            for cell in self.tilts[:MAX_ROWS]
+        ]
+        more = len(self.tilts) - MAX_ROWS
+        caption = f"{more} more tilts are in the JSON output." if more > 0 else ""
+        sentences = list(self.notes)
+        if None in self.before.values():
+            sentences.insert(0, f"{MISSING}: undefined for these rows; an audit says why.")
+        return [
+            Grid(["measure", *names], rows, f"{self.criterion}: {aim}"),
+            Grid(["pair of groups", "tilt"], tilts, "added to the logits", caption),
+            *sentences,
+        ]
 
 
-def check_names(table: ScoreTable, explain: bool) -> None:
-    """The output's columns must be new."""
+def _shown(value: float | None) -> str:
+    return MISSING if value is None else format_number(value)
+
+
+def project_table(
+    tables: Tables, options: ProjectOptions, measured: bool = True
+) -> tuple[Any, Correction | None]:
+    """Correct a score table; nothing is written unless all of it is.
+
+    Args:
+        tables: where the table comes from, and where the corrected one goes.
+        options: what is asked for.
+        measured: whether to measure the gaps before and after.
+
+    Returns:
+        What ``tables`` delivers, and the report if ``measured``.
+    """
+    trainable()[options.criterion or "dp"]  # so that a wrong name is an error before any work
+    apply = None if options.apply is None else str(options.apply)
+    outputs = [*tables.outputs, *([] if options.save_tilts is None else [str(options.save_tilts)])]
+    for name in outputs:
+        check_output(name, options.force, (*tables.inputs, apply))
+    asked = (options.criterion, options.target, options.tolerance)
+    saved = None if apply is None else read_tilts(apply, *asked)
+    with tables.open(several=saved is None) as table:
+        _check_names(table, options.explain)
+        stats = measure(table)
+        if saved is not None:
+            tilted = apply_tilts(table, stats, saved)
+        else:
+            tilted = fit_table(table, stats, asked[0] or "dp", *asked[1:])
+        found = _report(table, stats, tilted) if measured else None
+        fair, names = _fair_rows(table, stats, tilted, options.explain)
+        with whole_files(outputs, options.force, table.engine.workspace.path) as paths:
+            if options.save_tilts is not None:
+                content = tilts_text(table, tilted, cell_tilts(table, tilted))
+                Path(paths[-1]).write_text(content, encoding="utf-8")
+            return tables.deliver(table, fair, names, paths), found
+
+
+def _check_names(table: ScoreTable, explain: bool) -> None:
+    """Refuse a table that has the output's columns already."""
     known = {name.lower(): name for name in table.given.columns}
-    for name in _new_names(table, explain):
+    for name in (FAIR_SCORE, *_more_names(table, explain)):
         if name in known:
-            raise ValueError(
-                f"{table.given.name}: has a column {known[name]!r} already, which project would "
-                f"write; rename it in the file, such as to 'old_{name}', or leave it out"
-            )
+            problem = f"has a column {known[name]!r} already, which project would write"
+            fix = f"rename it in the file, such as to 'old_{name}', or leave it out"
+            raise InputError(problem, fix, where=table.given.name)
 
 
-def _new_names(table: ScoreTable, explain: bool) -> list[str]:
-    logits = [FAIR_LOGIT] if table.columns.logits else []
-    return [FAIR_SCORE, *logits, *([TILT] if explain else [])]
+def _more_names(table: ScoreTable, explain: bool) -> list[str]:
+    return [FAIR_LOGIT] * table.columns.logits + [TILT] * explain
 
 
-def report(table: ScoreTable, stats: Statistics, tilted: Tilted) -> Correction:
-    """Gaps before and after, and what was spent."""
-    blind = tilted.cells.criterion.tilts_by_group
+def _fair_rows(
+    table: ScoreTable, stats: Statistics, tilted: Tilted, explain: bool
+) -> tuple[Any, list[str]]:
+    """Ibis table of ``row`` and the new columns, one row per good row; the columns' names."""
+    rows = moved_rows(table, stats, tilted.each)
+    fair = sigmoid(rows.x + rows.t)
+    values = {
+        FAIR_SCORE: ibis.ifelse(movable(rows), fair, rows.p) if stats.kept else fair,
+        FAIR_LOGIT: rows.x + rows.t,
+        TILT: rows.t,
+    }
+    names = [FAIR_SCORE, *_more_names(table, explain)]
+    return rows.select(row=rows.row, **{name: values[name] for name in names}), names
+
+
+def _report(table: ScoreTable, stats: Statistics, tilted: Tilted) -> Correction:
+    """Gaps before and after, and what the correction cost."""
+    after = _measures(table, stats, tilted.means, tilted.each)
+    if not tilted.cells.criterion.tilts_by_group:
+        after["auc"] = None
     return Correction(
         criterion=tilted.criterion,
         target=tilted.target,
         kl=tilted.kl_mean,
         tilts=cell_tilts(table, tilted),
         before=_measures(table, stats, stats.mean, None),
-        after=_measures(table, stats, tilted.means, tilted.each) | ({} if blind else {"auc": None}),
+        after=after,
         kept=stats.kept,
         rows=int(stats.count.sum()),
         dropped=table.dropped,
@@ -135,44 +210,27 @@ def _measures(
     table: ScoreTable, stats: Statistics, mean: np.ndarray, tilt: np.ndarray | None
 ) -> dict[str, float | None]:
     means = view_means(stats, mean, table)
-    weak = view_means(stats, mean, table, "mixed")
+    mixed = view_means(stats, mean, table, "mixed")
     ranks = rank_measures(table, stats, tilt, confidence=None)
     return {
         "auc": or_none(ranks.auc.value),
         "dp": or_none(means.dp),
-        "weak-dp": or_none(weak.dp),
+        "weak-dp": or_none(mixed.dp),
         "eo": or_none(means.eo),
         "rdp": or_none(ranks.rdp.value),
     }
 
 
 def _notes(table: ScoreTable, stats: Statistics, tilted: Tilted) -> tuple[str, ...]:
-    notes = []
-    if tilted.cells.criterion.tilts_by_group:
-        notes.append("Within a pair of groups the order of the scores is kept.")
-    else:
-        notes.append(
+    notes = ["Within a pair of groups the order of the scores is kept."]
+    if not tilted.cells.criterion.tilts_by_group:
+        notes = [
             f"{tilted.criterion} tilts by the true label: these scores measure the distance to "
-            "parity and are no predictor, so they have no auc."
-        )
+            "parity and cannot be used as predictions, so they have no auc."
+        ]
     if stats.kept:
         kept = counted(stats.kept, "score")
         notes.append(f"{kept} of exactly 0 or 1, which cannot be tilted: kept.")
     for reason, count in table.dropped.items():
         notes.append(f"{counted(count, 'row')} left out: {reason}.")
     return tuple(notes)
-
-
-def fair_rows(
-    table: ScoreTable, stats: Statistics, tilted: Tilted, explain: bool = False
-) -> tuple[Any, list[str]]:
-    """Ibis table of ``row`` and the new columns, one row per good row; the columns' names."""
-    ibis = require("ibis", "audit and project", EXTRA)
-    rows = moved_rows(table, stats, tilted.each)
-    fair = sigmoid(rows.x + rows.t)
-    new = {FAIR_SCORE: ibis.ifelse(movable(rows), fair, rows.p) if stats.kept else fair}
-    if table.columns.logits:
-        new[FAIR_LOGIT] = rows.x + rows.t
-    if explain:
-        new[TILT] = rows.t
-    return rows.select(row=rows.row, **new), list(new)

@@ -1,4 +1,4 @@
-"""Scores of exactly 0 and 1: no tilt moves them, so a mean can only go so far, or nowhere."""
+"""Scores of exactly 0 and 1: no tilt changes them, which limits the means that can be reached."""
 
 import math
 from collections.abc import Hashable
@@ -8,45 +8,22 @@ import numpy as np
 
 from linkparity.criteria import Cells
 from linkparity.projection.fit import FitGoal
-from linkparity.projection.sums import Sums, SumSource
+from linkparity.tables.measures.row_sums import SaturatedSums
 
-#: Means that differ by less are one.
+#: Means that differ by less are equal.
 ROUNDING = 1e-12
-#: How near a free target may come to the end of a mean's range, as a part of that range.
-SHY = 1e-9
-
-
-class SaturatedSums:
-    """Sums of a source plus the scores of exactly 0 and 1, which stay where they are.
-
-    A score of 1 is a weight for every mean of p, a score of 0 one against it, at any tilt: so the
-    tilted rows must make up for them, and how far a mean can move shrinks.
-
-    Args:
-        source: sums over the scores that can be tilted.
-        ones: ``(M,)`` scores of 1 per cell.
-        zeros: ``(M,)`` scores of 0 per cell.
-    """
-
-    def __init__(self, source: SumSource, ones: np.ndarray, zeros: np.ndarray) -> None:
-        self.source = source
-        self.ones = ones
-        self.zeros = zeros
-
-    def __call__(self, tilt: np.ndarray) -> Sums:
-        """The sums at ``tilt (M,)``."""
-        yes, no, spread = self.source(tilt)
-        return Sums(yes + self.ones, no + self.zeros, spread)
+#: Distance of a free target from the ends of a mean's range, as a fraction of that range.
+MARGIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """Which targets the C constraints of some cells can bear.
+    """Which targets the C constraints of some cells allow.
 
     Attributes:
         cells: the cells.
-        low: ``(C,)`` lower end of each mean; no tilt gets there, unless it is frozen.
-        high: ``(C,)`` upper end, the same.
+        low: ``(C,)`` lower end of each mean's range; only a frozen mean is at an end.
+        high: ``(C,)`` upper end of the range.
         frozen: ``(C,)`` whether every score under the constraint is 0 or 1.
         wanted: the mean asked of each block of constraints; None where it is free.
     """
@@ -57,10 +34,10 @@ class Reach:
     frozen: np.ndarray
     wanted: dict[Hashable, float | None]
 
-    def ends(self, tolerance: float, shy: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """``(C,)`` lowest and highest target that each constraint bears."""
-        room = np.where(self.frozen, -ROUNDING, 2 * ROUNDING + shy * (self.high - self.low))
-        return self.low - tolerance + room, self.high + tolerance - room
+    def ends(self, tolerance: float, margin: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """``(C,)`` lowest and highest target that each constraint allows."""
+        inset = np.where(self.frozen, -ROUNDING, 2 * ROUNDING + margin * (self.high - self.low))
+        return self.low - tolerance + inset, self.high + tolerance - inset
 
     @property
     def blocks(self) -> list[tuple[Hashable, np.ndarray]]:
@@ -86,12 +63,12 @@ class Reach:
         return None
 
     def loosened(self, goal: FitGoal) -> tuple[Cells, FitGoal]:
-        """The cells without frozen ones, and what they are asked so that these hold too."""
+        """The cells without frozen ones, and the goal for them that suits the frozen ones too."""
         frozen = self.frozen.any()
         if goal.target == "free":
             if not frozen and not goal.tolerance:
                 return self.cells, goal
-            limits = np.stack(self.ends(goal.tolerance, SHY))
+            limits = np.stack(self.ends(goal.tolerance, MARGIN))
             for _, mine in self.blocks:
                 limits[:, mine] = [[limits[0, mine].max()], [limits[1, mine].min()]]
             return self._live, replace(goal, limits=limits)
@@ -101,14 +78,14 @@ class Reach:
         return self._live, replace(goal, target=goals)
 
     def targets(self, tolerance: float, found: dict[Hashable, float]) -> dict[Hashable, float]:
-        """The target of each block: as found, as asked for, or one that its frozen means bear."""
+        """The target of each block: as found, as asked for, or one that its frozen means allow."""
         low, high = self.ends(tolerance)
-        told = dict.fromkeys(self.cells.layout.blocks, math.nan)
+        targets = dict.fromkeys(self.cells.layout.blocks, math.nan)
         for key, mine in self.blocks:
             wanted = self.wanted[key]
             middle = float(low[mine].max() + high[mine].min()) / 2
-            told[key] = middle if wanted is None else wanted
-        return told | {key: value for key, value in found.items() if not math.isnan(value)}
+            targets[key] = middle if wanted is None else wanted
+        return targets | {key: value for key, value in found.items() if not math.isnan(value)}
 
     def residual(self, targets: dict[Hashable, float]) -> float:
         """Largest distance of a frozen mean from its target."""
@@ -125,14 +102,14 @@ class Reach:
 
 
 def find_reach(cells: Cells, goal: FitGoal, exact: SaturatedSums) -> Reach:
-    """How far the means of the cells' constraints can move, and where they are to go."""
+    """The range of the means of the cells' constraints, and the targets asked of them."""
     layout = cells.layout
     weight = layout.weight(cells.mass)
-    some = np.maximum(weight, 1)
-    kept, lost = layout.entries.statistic_sums(exact.ones, exact.zeros)
-    frozen = (weight > 0) & (kept + lost == weight)
-    high = np.where(frozen, kept, weight - lost) / some
-    return Reach(cells, kept / some, high, frozen, _wanted(cells, goal, exact, weight))
+    divisor = np.maximum(weight, 1)
+    ones, zeros = layout.entries.statistic_sums(exact.ones, exact.zeros)
+    frozen = (weight > 0) & (ones + zeros == weight)
+    high = np.where(frozen, ones, weight - zeros) / divisor
+    return Reach(cells, ones / divisor, high, frozen, _wanted(cells, goal, exact, weight))
 
 
 def _wanted(
@@ -147,8 +124,8 @@ def _wanted(
         assert cells.label_mass is not None
         return dict.fromkeys(layout.blocks, float(cells.label_mass.sum() / cells.mass.sum()))
     base = exact(np.zeros(len(cells.mass)))
-    hit = layout.entries.statistic_sums(base.yes, base.no)[0]
+    sums = layout.entries.statistic_sums(base.yes, base.no)[0]
     size = len(layout.blocks)
     total = np.bincount(layout.block, weight, size)
-    parts = np.bincount(layout.block, hit, size) / np.where(total > 0, total, 1.0)
-    return dict(zip(layout.blocks, parts.tolist(), strict=True))
+    means = np.bincount(layout.block, sums, size) / np.where(total > 0, total, 1.0)
+    return dict(zip(layout.blocks, means.tolist(), strict=True))

@@ -1,8 +1,8 @@
-"""Tilts in a file: kept from one table, used on later ones."""
+"""Tilts in a file: fitted to one table, used for later ones."""
 
 import json
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,33 +11,30 @@ import numpy as np
 
 from linkparity.criteria import trainable
 from linkparity.support.errors import InputError
-from linkparity.support.files import check_output, read_json
-from linkparity.tables.fit_table import Tilted, cell_groups, cell_name, check_criterion
-from linkparity.tables.measures.row_sums import TableSums, cells_of
+from linkparity.support.files import read_json
+from linkparity.tables.fit_table import CellTilt, Tilted, cell_groups, cell_name, cells_of
+from linkparity.tables.measures.row_sums import TableSums
 from linkparity.tables.measures.statistics import Statistics
 from linkparity.tables.reading.score_table import ScoreTable
 
 FORMAT = "linkparity tilts 1"
-
-
-@dataclass(frozen=True)
-class CellTilt:
-    """What is added to the logits of one cell."""
-
-    groups: tuple[str, ...]
-    label: int | None
-    tilt: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Groups, label where it matters, tilt."""
-        label = {} if self.label is None else {"label": self.label}
-        return {"groups": list(self.groups), **label, "tilt": self.tilt}
+MAKE_ONE = "make one with {save_tilts=}"
 
 
 @dataclass(frozen=True)
 class SavedTilts:
-    """Tilts with what they were fitted for."""
+    """Tilts, with what they were fitted for.
 
+    Attributes:
+        name: of the file, for messages.
+        criterion: which parity.
+        attribute: the attribute that made the groups.
+        directed: whether (a, b) and (b, a) were two pairs.
+        target: the common mean; a dict by label where there are several.
+        cells: the tilts.
+    """
+
+    name: str
     criterion: str
     attribute: str
     directed: bool
@@ -45,94 +42,67 @@ class SavedTilts:
     cells: tuple[CellTilt, ...]
 
 
-def cell_tilts(table: ScoreTable, tilted: Tilted) -> tuple[CellTilt, ...]:
-    """The tilts of the cells that have pairs, by the names of their groups."""
-    used = np.flatnonzero(tilted.cells.mass > 0).tolist()
-    return tuple(
-        CellTilt(*cell_groups(table, tilted.cells, m), float(tilted.tilt[m])) for m in used
-    )
-
-
-def tilts_text(table: ScoreTable, tilted: Tilted) -> str:
-    """The file's text."""
+def tilts_text(table: ScoreTable, tilted: Tilted, cells: tuple[CellTilt, ...]) -> str:
+    """The content of a tilt file."""
     target = tilted.target
     if isinstance(target, dict):
         target = {str(key): value for key, value in target.items() if not math.isnan(value)}
     saved = {
         "format": FORMAT,
         "criterion": tilted.criterion,
-        "attribute": table.reading.attribute,
-        "directed": table.reading.directed,
+        "attribute": table.options.attribute,
+        "directed": table.options.directed,
         "target": target,
-        "cells": [cell.to_dict() for cell in cell_tilts(table, tilted)],
+        "cells": [cell.to_dict() for cell in cells],
     }
     return json.dumps(saved, indent=2, ensure_ascii=False) + "\n"
 
 
-def saved_tilts(
-    name: str | Path,
+def read_tilts(
+    file: str | Path,
     criterion: str | None = None,
     target: object = "model",
     tolerance: float = 0.0,
 ) -> SavedTilts:
-    """Tilts to use as they are: nothing else may be asked for than what they were fitted for."""
-    path = Path(name)
+    """Read a tilt file; nothing may be asked of the tilts but what they were fitted for."""
+    name, path = str(file), Path(file)
     if not path.exists():
-        raise ValueError(f"{name}: no such file; make it with project --save-tilts")
+        raise InputError("no such file", MAKE_ONE, where=name)
     try:
-        found = _read(read_json(path))
+        found = _parse(name, read_json(path))
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ValueError(
-            f"{name}: is no file of tilts; make it with linkparity project --save-tilts"
-        ) from None
+        raise InputError("is not a tilt file", MAKE_ONE, where=name) from None
     if target != "model" or tolerance:
-        raise ValueError(
-            f"{name}: --apply uses saved tilts as they are; leave out --target and --tolerance"
-        )
+        fix = "leave out {target=} and {tolerance=}"
+        raise InputError("its tilts are used as they are", fix, where=name)
     if criterion not in (None, found.criterion):
-        raise ValueError(
-            f"{name}: holds tilts for {found.criterion}, not for {criterion}; "
-            "leave out --criterion, or fit anew without --apply"
-        )
+        problem = f"holds tilts for {found.criterion}, not for {criterion}"
+        fix = "leave out {criterion=}, or fit new tilts without {apply=}"
+        raise InputError(problem, fix, where=name)
     return found
 
 
-def check_tilts_output(name: str | Path, inputs: Iterable[str | Path | None]) -> None:
-    """Refuse to replace a file that is not a tilt file, or one that is read."""
-    check_output(str(name), True, inputs)
-    path = Path(name)
-    if not path.is_file():
-        return
-    try:
-        _read(read_json(path))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(
-            "exists and is not a tilt file", "choose another name", where=str(name)
-        ) from None
-
-
-def _read(saved: dict[str, Any]) -> SavedTilts:
-    """What the file says; an error of whatever kind for anything that cannot be so."""
+def _parse(name: str, saved: dict[str, Any]) -> SavedTilts:
+    """The content of a file; some error for anything that is not valid."""
     if saved["format"] != FORMAT or saved["criterion"] not in trainable():
         raise KeyError("format")
     cells = tuple(
-        CellTilt(tuple(map(_text, c["groups"])), c.get("label"), _finite(c["tilt"]))
-        for c in saved["cells"]
+        CellTilt(tuple(map(_text, cell["groups"])), cell.get("label"), _finite(cell["tilt"]))
+        for cell in saved["cells"]
     )
     if any(cell.label not in (None, 0, 1) for cell in cells):
         raise ValueError("label")
     target = saved["target"]
-    told: float | dict[Hashable, float] = (
+    targets: float | dict[Hashable, float] = (
         {int(key): _finite(value) for key, value in target.items()}
         if isinstance(target, dict)
         else _finite(target)
     )
-    found = SavedTilts(
-        saved["criterion"], _text(saved["attribute"]), bool(saved["directed"]), told, cells
-    )
-    if len({(frozen(cell.groups, found.directed), cell.label) for cell in cells}) < len(cells):
-        raise ValueError("a cell twice")
-    return found
+    directed = bool(saved["directed"])
+    if len({_key(cell.groups, cell.label, directed) for cell in cells}) < len(cells):
+        raise ValueError("a repeated cell")
+    attribute = _text(saved["attribute"])
+    return SavedTilts(name, saved["criterion"], attribute, directed, targets, cells)
 
 
 def _text(value: object) -> str:
@@ -148,35 +118,36 @@ def _finite(value: object) -> float:
     return number
 
 
-def apply_tilts(table: ScoreTable, stats: Statistics, saved: SavedTilts, where: str) -> Tilted:
-    """Use saved tilts on another table; every cell with pairs must have one."""
-    if saved.attribute != table.reading.attribute:
-        raise ValueError(
-            f"{where}: tilts are for {saved.attribute!r}, not {table.reading.attribute!r}; "
-            f"say --sensitive {saved.attribute.replace(' & ', ',')}"
-        )
-    if saved.directed != table.reading.directed:
-        way = "with" if saved.directed else "without"
-        raise ValueError(f"{where}: tilts were fitted {way} --directed; use them {way} it")
-    check_criterion(saved.criterion, table)
-    cells = cells_of(stats, saved.criterion, table.reading.directed, table.labelled)
-    known = {(frozen(cell.groups, saved.directed), cell.label): cell.tilt for cell in saved.cells}
+def apply_tilts(table: ScoreTable, stats: Statistics, saved: SavedTilts) -> Tilted:
+    """Use saved tilts for another table; every cell with pairs must have one."""
+    _check_same(table, saved)
+    cells = cells_of(table, stats, saved.criterion)
+    known = {_key(cell.groups, cell.label, saved.directed): cell.tilt for cell in saved.cells}
     tilt = np.zeros(len(cells.mass))
     for m in np.flatnonzero(cells.mass > 0).tolist():
         groups, label = cell_groups(table, cells, m)
-        key = (frozen(groups, saved.directed), label)
-        if key not in known:
-            raise ValueError(
-                f"{where}: has no tilt for {cell_name(table, cells, m)}, which "
-                f"{table.given.name} has pairs of; fit anew without --apply"
-            )
+        if (key := _key(groups, label, saved.directed)) not in known:
+            name = cell_name(groups, label)
+            problem = f"has no tilt for {name}, of which {table.given.name} has pairs"
+            raise InputError(problem, "fit new tilts without {apply=}", where=saved.name)
         tilt[m] = known[key]
-    cell = cells.cell.numpy()
-    sums = TableSums(table, stats, cell, len(tilt))
+    sums = TableSums(table, stats, cells.cell.numpy(), len(tilt))
     kl = float(sums.divergence(tilt).sum())
     return Tilted(saved.criterion, cells, sums, tilt, saved.target, kl, None)
 
 
-def frozen(groups: tuple[str, ...], directed: bool) -> tuple[str, ...]:
-    """Names of a group pair, in one order unless that matters."""
-    return groups if directed else tuple(sorted(groups))
+def _check_same(table: ScoreTable, saved: SavedTilts) -> None:
+    """Refuse a table whose groups are made otherwise."""
+    if saved.attribute != table.options.attribute:
+        problem = f"has tilts for {saved.attribute!r}, not for {table.options.attribute!r}"
+        fix = f"use {{sensitive={saved.attribute.replace(' & ', ',')}}}"
+        raise InputError(problem, fix, where=saved.name)
+    if saved.directed != table.options.directed:
+        kind = "directed" if saved.directed else "undirected"
+        fix = "use {directed=True}" if saved.directed else "leave out {directed=}"
+        raise InputError(f"its tilts were fitted to {kind} pairs", fix, where=saved.name)
+
+
+def _key(groups: tuple[str, ...], label: int | None, directed: bool) -> tuple[object, ...]:
+    """What a cell is recognized by; the order of its groups matters only when directed."""
+    return (*(groups if directed else sorted(groups)), label)

@@ -1,21 +1,24 @@
-"""Where tables are worked on: an Ibis backend, and the little that Ibis does not say for all."""
+"""What the method asks of the place where a table is stored: an Ibis backend, and files."""
 
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from errno import ENOSPC
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import pyarrow as pa
 
-from linkparity.support.optional import require
-from linkparity.tables.reading.files import OURS, Format
+from linkparity.support.workspace import Workspace
+from linkparity.tables.engines.errors import disk_full
+from linkparity.tables.reading.files import OURS, Format, TableFile
 
 if TYPE_CHECKING:
     from linkparity.tables.reading.score_table import ScoreTable
 
 #: Number of a row from 0, in every table that has an order.
 ROW = f"{OURS}row"
-EXTRA = "linkparity[tables]"
 #: Rows of a long result at a time: few enough to stay in the processor's cache.
 BATCH = 1 << 16
 
@@ -49,31 +52,100 @@ class Input:
 class Engine:
     """An Ibis backend that counts its scans over rows.
 
+    This class serves tables that are in any backend already. A registered engine also reads and
+    writes files: it defines :meth:`open`, :meth:`read`, :meth:`write` and :meth:`explain`. It is
+    used in a ``with`` block, which closes it.
+
     Args:
         con: the Ibis backend.
+        workspace: a directory for temporary files.
     """
 
-    def __init__(self, con: Any) -> None:
-        self.con = con
+    #: Prefixes of URLs that name this engine, besides its name in the registry.
+    urls: ClassVar[tuple[str, ...]] = ()
+    #: Name of the Ibis backend whose tables it serves better than this class.
+    backend: ClassVar[str] = ""
+
+    def __init__(self, con: Any, workspace: Workspace) -> None:
+        self._con = con
+        self.workspace = workspace
         self.scans = 0
+        self.files: list[TableFile] = []
         self._taken: list[str] = []
 
-    def take(self, frame: Any, name: str) -> Any:
-        """An Arrow table in memory as a numbered table of this backend."""
-        self._taken.append(require("ibis", name, EXTRA).util.gen_name("linkparity"))
-        return self.con.create_table(self._taken[-1], numbered(frame, name), temp=True)
+    @property
+    def con(self) -> Any:
+        """The Ibis backend."""
+        return self._con
+
+    @classmethod
+    def open(cls, workspace: Workspace, size: int, name: str) -> Self:
+        """Start an engine for files.
+
+        Args:
+            workspace: for temporary files.
+            size: number of bytes that the rows are expected to take.
+            name: what the user called it: its name, or one of its :attr:`urls`.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def attach(cls, con: Any, workspace: Workspace) -> Self:
+        """An engine over the caller's own backend."""
+        return cls(con, workspace)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Close; turn an error that an input, the disk or this engine caused into one sentence."""
+        explained = self.explain(error) if isinstance(error, Exception) else None
+        self.close()
+        if explained is not None:
+            raise explained from None
+
+    def explain(self, error: Exception) -> BaseException | None:
+        """What to raise instead of an error that a file, the disk or the engine caused.
+
+        Every error on the way passes here. None for one of another origin.
+        """
+        if isinstance(error, OSError) and error.errno == ENOSPC and error.filename is None:
+            return disk_full(str(error))
+        return None
+
+    def read(self, file: TableFile, name: str) -> Input:
+        """Read a file as the table ``name``, and remember it in ``files``, for errors."""
+        raise NotImplementedError
+
+    def write(
+        self, table: "ScoreTable", fair: Any, names: list[str], path: str, shape: Format
+    ) -> None:
+        """Write the input with the new columns ``names`` of ``fair``, its rows in their order."""
+        raise NotImplementedError
+
+    def lock(self, *writable: Path) -> None:
+        """Allow no further access to files, but for the inputs and the directories ``writable``."""
+
+    def take(self, data: Any, name: str) -> Any:
+        """An Arrow table, or a stream of Arrow batches, as a numbered table of this backend."""
+        from ibis.util import gen_name
+
+        self._taken.append(gen_name("linkparity"))
+        return self.con.create_table(self._taken[-1], numbered(data), temp=True)
 
     def keep(self, expression: Any, name: str) -> Any:
-        """Work the expression out once and keep the result as a table."""
+        """Compute the expression once and keep the result as a table."""
         self.scans += 1
         return expression.cache()
 
     def lookup(self, data: Any) -> Any:
-        """A few numbers in an Arrow table, to be joined."""
-        return require("ibis", "audit and project", EXTRA).memtable(data)
+        """A small Arrow table, to be joined."""
+        import ibis
 
-    def number(self, ids: Any) -> Any:
-        """A number of 64 bits that tells ids apart."""
+        return ibis.memtable(data)
+
+    def hash_ids(self, ids: Any) -> Any:
+        """A hash of 64 bits for each id."""
         return ids.hash()
 
     def small(self, expression: Any) -> dict[str, np.ndarray]:
@@ -91,22 +163,16 @@ class Engine:
                 yield tuple(column.to_numpy(zero_copy_only=False) for column in batch.columns)
 
     def position(self, table: Input, row: int) -> int:
-        """The row's number as a person counts, from 1."""
+        """The number of a row, counted from 1."""
         return row + 1
 
-    def write(
-        self, table: "ScoreTable", fair: Any, names: list[str], path: str, shape: Format
-    ) -> None:
-        """Write the input with the new columns ``names`` of ``fair``, its rows in their order."""
-        raise NotImplementedError
-
     def close(self) -> None:
-        """Let go of what is kept."""
+        """Release what is kept."""
         for name in self._taken:
             self.con.drop_table(name, force=True)
 
 
-def numbered(frame: Any, name: str) -> Any:
-    """An Arrow table with the number of each row."""
-    pa = require("pyarrow", "audit and project", EXTRA)
-    return frame.append_column(ROW, pa.array(np.arange(frame.num_rows)))
+def numbered(data: Any) -> Any:
+    """An Arrow table, or a stream of batches, as an Arrow table with the number of each row."""
+    table = data if isinstance(data, pa.Table) else data.read_all()
+    return table.append_column(ROW, pa.array(np.arange(table.num_rows)))

@@ -1,141 +1,152 @@
 """Embedded DuckDB: files of any size, in memory or in a temporary database on disk."""
 
-import re
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from linkparity.support.optional import require
+import duckdb
+import pyarrow as pa
+from pyarrow import parquet
+
+from linkparity.support.errors import InputError
 from linkparity.support.workspace import Workspace
-from linkparity.tables.engines.base import EXTRA, ROW, Engine, Input, numbered
-from linkparity.tables.engines.errors import unreadable
+from linkparity.tables.engines.base import ROW, Engine, Input, numbered
+from linkparity.tables.engines.errors import explain_duckdb, stopped, unreadable
 from linkparity.tables.reading.files import (
     DELIMITER,
     Format,
-    Source,
+    TableFile,
     check_columns,
+    literal_path,
     read_header,
 )
 
 if TYPE_CHECKING:
     from linkparity.tables.reading.score_table import ScoreTable
 
-#: Files above this many bytes get a database on disk; smaller ones stay in memory.
+#: Inputs above this many bytes get a database on disk; smaller ones stay in memory.
 IN_MEMORY = 64 << 20
-#: A row of a classified table.
+#: Bytes of a row of a classified table.
 ROW_BYTES = 48
-#: What DuckDB may use; the process around it needs a few hundred megabytes more.
+#: Memory limit with a database on disk; the process around it needs a few hundred megabytes more.
 MEMORY = "800MB"
 
 
-class DuckDatabase:
-    """Embedded DuckDB: in memory, or in a database on disk for tables of any size.
+class DuckEngine(Engine):
+    """DuckDB in memory, or with a database on disk for tables of any size.
 
-    Reading files needs no more than this; Ibis, which takes as long to import as the work on a
-    small table, comes with :class:`DuckEngine`.
+    Ibis is imported when it is first used: that takes as long as the work on a small table, and
+    reading files with :meth:`load` and :meth:`column` does not need it.
 
     Args:
-        workspace: where the database and what does not fit into memory go.
-        size: bytes of input that are expected.
+        workspace: where the database goes, and what does not fit into memory.
+        size: number of bytes that the rows are expected to take.
     """
 
     def __init__(self, workspace: Workspace, size: int = 0) -> None:
-        duckdb = require("duckdb", "reading tables", EXTRA)
         on_disk = size > IN_MEMORY
-        place = str(workspace.path / "rows.duckdb") if on_disk else ":memory:"
-        options = {"memory_limit": MEMORY} if on_disk else {}
-        self.con = duckdb.connect(place, config=options)
-        if on_disk:
-            self.run(f"SET temp_directory = {text(str(workspace.path / 'spill'))}")
+        settings: dict[str, Any] = {
+            "temp_directory": str(workspace.path / "spill"),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        } | ({"memory_limit": MEMORY} if on_disk else {})
+        database = str(workspace.path / "rows.duckdb") if on_disk else ":memory:"
+        self.duck = duckdb.connect(database, config=settings)
+        super().__init__(None, workspace)
+        self.lookups = 0
+
+    @classmethod
+    def open(cls, workspace: Workspace, size: int, name: str) -> Self:
+        """Start an engine for files."""
+        return cls(workspace, size)
+
+    @property
+    def con(self) -> Any:
+        """The Ibis backend, made on first use."""
+        if self._con is None:
+            import ibis
+
+            self._con = ibis.duckdb.from_connection(self.duck)
+        return self._con
 
     def run(self, sql: str) -> Any:
-        """Plain SQL."""
-        return self.con.execute(sql)
+        """Execute SQL that Ibis has no expression for."""
+        return self.duck.execute(sql)
 
-    def read(self, source: Source, name: str) -> Input:
-        """A file as the table ``name``; CSV is read once, Parquet stays where it is."""
-        import duckdb
+    def load(self, file: TableFile, name: str) -> Input:
+        """Read a file without Ibis: CSV into a table, Parquet as a view on the file.
 
-        path = text(literal_path(source.path))
+        The result has no Ibis table; :meth:`column` has its values.
+        """
+        self.files.append(file)
+        path = text(literal_path(file.path))
         try:
-            if source.kind == "parquet":
-                check_parquet(source)
+            if file.kind == "parquet":
+                check_parquet(file)
                 self.run(
                     f"CREATE VIEW {name} AS SELECT file_row_number AS {ROW}, "
                     f"* EXCLUDE (file_row_number) FROM read_parquet({path}, "
                     "file_row_number=true, hive_partitioning=false)"
                 )
             else:
-                self._load(source, path, name)
+                self._load_text(file, path, name)
         except duckdb.Error as error:
-            raise ValueError(unreadable(source, str(error))) from None
-        return Input(source.name, self.con.view(name), text=source.kind != "parquet")
+            raise stopped(error) or unreadable(file, str(error)) from None
+        names = tuple(column for column in self.duck.view(name).columns if column != ROW)
+        return Input(file.name, None, names=names, text=file.kind != "parquet")
 
-    def rows(self, table: Input, columns: Iterable[str]) -> list[tuple[Any, ...]]:
-        """The values of some columns, in the order of the file."""
-        names = ", ".join(map(quoted, columns))
-        found: list[tuple[Any, ...]] = table.table.order(ROW).project(names).fetchall()
-        return found
-
-    def column(self, table: Input, name: str) -> Any:
-        """One column as a chunked Arrow array, in the order of the file."""
-        return table.table.order(ROW).project(quoted(name)).to_arrow_table().column(0)
-
-    def close(self) -> None:
-        """Close the database."""
-        self.con.close()
-
-    def _load(self, source: Source, path: str, name: str) -> None:
-        given = read_header(source)
+    def _load_text(self, file: TableFile, path: str, name: str) -> None:
+        given = read_header(file)
         columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(given)))
         named = ", ".join(f"c{i} AS {quoted(column)}" for i, column in enumerate(given))
         self.run(
             f"CREATE TABLE {name}_text AS SELECT * FROM read_csv({path}, auto_detect=false, "
-            f"header=true, delim={text(DELIMITER[source.kind])}, quote='\"', escape='\"', "
+            f"header=true, delim={text(DELIMITER[file.kind])}, quote='\"', escape='\"', "
             f"columns={{{columns}}}, compression='none')"
         )
         self.run(f"CREATE VIEW {name} AS SELECT rowid AS {ROW}, {named} FROM {name}_text")
 
+    def column(self, name: str, column: str) -> Any:
+        """A column of the table ``name`` as a chunked Arrow array, in the order of the file."""
+        return self.duck.view(name).order(ROW).project(quoted(column)).to_arrow_table().column(0)
 
-class DuckEngine(Engine):
-    """Ibis over :class:`DuckDatabase`, with the same arguments."""
+    def read(self, file: TableFile, name: str) -> Input:
+        """Read a file as the table ``name``."""
+        return replace(self.load(file, name), table=self.con.table(name))
 
-    def __init__(self, workspace: Workspace, size: int = 0) -> None:
-        ibis = require("ibis", "audit and project", EXTRA)
-        self.duck = DuckDatabase(workspace, size)
-        self.lookups = 0
-        super().__init__(ibis.duckdb.from_connection(self.duck.con))
+    def lock(self, *writable: Path) -> None:
+        """Allow no further access to files, but for the inputs and the directories ``writable``."""
+        inputs = [file.path.absolute() for file in self.files]
+        paths = [text(name) for path in inputs for name in (str(path), literal_path(path))]
+        directories = [text(str(path.absolute())) for path in writable]
+        self.run(f"SET allowed_paths = [{', '.join(paths)}]")
+        self.run(f"SET allowed_directories = [{', '.join(directories)}]")
+        self.run("SET enable_external_access = false")
+        self.run("SET lock_configuration = true")
 
-    def run(self, sql: str) -> Any:
-        """Plain SQL, for what Ibis has no word for."""
-        return self.duck.run(sql)
+    def explain(self, error: Exception) -> BaseException | None:
+        """What to raise instead of an error that a file, the disk or DuckDB caused."""
+        return explain_duckdb(error, self.files) or super().explain(error)
 
-    def read(self, source: Source, name: str) -> Input:
-        """A file as the table ``name``; CSV is read once, Parquet stays where it is."""
-        return replace(self.duck.read(source, name), table=self.con.table(name))
-
-    def take(self, frame: Any, name: str) -> Any:
-        """An Arrow table in memory as a numbered table."""
-        self.con.con.register(f"frame_{name}", numbered(frame, name))
-        return self.con.table(f"frame_{name}")
-
-    def stream(self, batches: Any, name: str) -> Any:
-        """Batches of Arrow, one after the other, as a numbered table."""
-        self.con.con.register(f"stream_{name}", batches)
-        self.run(f"CREATE TABLE kept_{name} AS SELECT * FROM stream_{name}")
-        self.run(f"CREATE VIEW frame_{name} AS SELECT rowid AS {ROW}, * FROM kept_{name}")
+    def take(self, data: Any, name: str) -> Any:
+        """An Arrow table, or a stream of Arrow batches, as a numbered table."""
+        if isinstance(data, pa.Table):
+            self.duck.register(f"frame_{name}", numbered(data))
+        else:
+            self.duck.register(f"stream_{name}", data)
+            self.run(f"CREATE TABLE kept_{name} AS SELECT * FROM stream_{name}")
+            self.run(f"CREATE VIEW frame_{name} AS SELECT rowid AS {ROW}, * FROM kept_{name}")
         return self.con.table(f"frame_{name}")
 
     def keep(self, expression: Any, name: str) -> Any:
-        """Work the expression out once and keep the result as a table."""
+        """Compute the expression once and keep the result as a table."""
         self.scans += 1
         return self.con.create_table(name, expression)
 
     def lookup(self, data: Any) -> Any:
-        """A few numbers in an Arrow table, to be joined, under a name that plain SQL sees."""
+        """A small Arrow table, to be joined, under a name that plain SQL can use."""
         self.lookups += 1
-        self.con.con.register(f"lookup_{self.lookups}", data)
+        self.duck.register(f"lookup_{self.lookups}", data)
         return self.con.table(f"lookup_{self.lookups}")
 
     def write(
@@ -144,7 +155,7 @@ class DuckEngine(Engine):
         """Write the input with new columns, its rows in their order."""
         self.scans += 1
         new = f"SELECT * FROM ({self.con.compile(fair)}) ORDER BY row"
-        given = self.con.compile(table.written(shape.kind == "parquet"))
+        given = self.con.compile(table.to_write(shape.kind == "parquet"))
         columns = ", ".join(
             [f"g.{quoted(name)}" for name in table.given.columns] + [f"f.{name}" for name in names]
         )
@@ -152,61 +163,47 @@ class DuckEngine(Engine):
         if table.dropped:
             query = f"SELECT {columns} FROM ({given}) g JOIN ({new}) f ON g.{ROW} = f.row"
             query += " ORDER BY f.row"
-        self.run(f"COPY ({query}) TO {text(path)} ({copy_options(shape)})")
+        self.copy(query, path, shape)
+
+    def copy(self, query: str, path: str, shape: Format) -> None:
+        """Write the result of a query to a file."""
+        options = "FORMAT parquet, COMPRESSION zstd"
+        if shape.kind != "parquet":
+            packed = "gzip" if shape.gzip else "none"
+            delimiter = text(DELIMITER[shape.kind])
+            options = f"FORMAT csv, HEADER, DELIMITER {delimiter}, COMPRESSION {packed}"
+        self.run(f"COPY ({query}) TO {text(path)} ({options}, USE_TMP_FILE false)")
 
     def close(self) -> None:
         """Close the database."""
         self.duck.close()
 
 
-def check_parquet(source: Source) -> None:
-    """Refuse column names that cannot be kept; DuckDB would change them without a word."""
-    pa = require("pyarrow", source.name, EXTRA)
-    parquet = require("pyarrow.parquet", source.name, EXTRA)
+def check_parquet(file: TableFile) -> None:
+    """Refuse column names that cannot be kept; DuckDB would change them silently."""
     try:
-        names = parquet.read_schema(source.path).names
+        names = parquet.read_schema(file.path).names
     except (pa.ArrowException, OSError):
-        return  # whoever reads it says what is wrong with it
-    check_columns(source.name, names)
+        return  # the engine that reads it reports what is wrong
+    check_columns(file.name, names)
     if "file_row_number" in map(str.lower, names):
-        raise ValueError(
-            f"{source.name}: the name of column 'file_row_number' is taken; rename the column"
-        )
+        problem = "the column name 'file_row_number' is reserved"
+        raise InputError(problem, "rename the column", where=file.name)
 
 
-def size_of(source: Source) -> int:
-    """Bytes that a file's rows take when they are worked on; Parquet may pack them into few."""
-    packed = source.path.stat().st_size
-    if source.kind != "parquet":
-        return packed
-    parquet = require("pyarrow.parquet", source.name, EXTRA)
-    pa = require("pyarrow", source.name, EXTRA)
+def size_of(file: TableFile) -> int:
+    """Number of bytes that a file's rows take in an engine; Parquet stores them in fewer."""
+    stored = file.path.stat().st_size
+    if file.kind != "parquet":
+        return stored
     try:
-        return max(packed, ROW_BYTES * int(parquet.read_metadata(source.path).num_rows))
+        return max(stored, ROW_BYTES * int(parquet.read_metadata(file.path).num_rows))
     except (pa.ArrowException, OSError):
-        return packed  # whoever reads it says what is wrong with it
-
-
-def copy_options(shape: Format) -> str:
-    """How DuckDB is told to write a format."""
-    if shape.kind == "parquet":
-        return "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
-    packed = "gzip" if shape.gzip else "none"
-    delimiter = text(DELIMITER[shape.kind])
-    return f"FORMAT csv, HEADER, DELIMITER {delimiter}, COMPRESSION {packed}, USE_TMP_FILE false"
-
-
-def literal_path(path: Path) -> str:
-    """A path whose stars and brackets are letters, not a pattern of several files.
-
-    >>> literal_path(Path("/tmp/scores[1].csv"))
-    '/tmp/scores[[]1].csv'
-    """
-    return re.sub(r"[*?[]", lambda sign: f"[{sign[0]}]", str(path.absolute()))
+        return stored  # the engine that reads it reports what is wrong
 
 
 def text(value: str) -> str:
-    """A string as SQL writes it.
+    """A string as an SQL literal.
 
     >>> text("it's")
     "'it''s'"
@@ -215,5 +212,5 @@ def text(value: str) -> str:
 
 
 def quoted(column: str) -> str:
-    """A column's name as SQL writes it."""
+    """A column's name as an SQL identifier."""
     return '"' + column.replace('"', '""') + '"'

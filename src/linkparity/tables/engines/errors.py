@@ -1,50 +1,84 @@
-"""What DuckDB refuses, in one sentence with file, row and fix."""
+"""Errors of DuckDB in one sentence: damaged files, a full disk, an interruption."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from errno import ENOSPC
+from collections.abc import Iterable
 
-from linkparity.support.wording import counted
-from linkparity.tables.reading.files import Source, odd_ending, row_of
+import duckdb
 
+from linkparity.support.errors import InputError, PlainError
+from linkparity.support.wording import counted, place
+from linkparity.tables.reading.files import TableFile, literal_path, mixed_line_ends, row_of
 
-@contextmanager
-def readable_errors() -> Iterator[None]:
-    """Errors of DuckDB that are no bug, such as a full disk, in one sentence."""
-    import duckdb
-
-    try:
-        yield
-    except (duckdb.InterruptException, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and str(error) != "Query interrupted":
-            raise
-        raise KeyboardInterrupt from None
-    except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
-        if isinstance(error, OSError) and (error.errno != ENOSPC or error.filename is not None):
-            raise
-        line = str(error).split("\n")[0]
-        full = "No space left" in str(error) or "max_temp_directory_size" in str(error)
-        fix = "free some space, or point --tmp and --out elsewhere" if full else "try again"
-        raise OSError(f"{line}; nothing was written; {fix}") from None
+#: Signs in DuckDB's messages that the disk is full.
+FULL = ("No space left", "max_temp_directory_size")
+OF_SYSTEM = (duckdb.IOException, duckdb.OutOfMemoryException)
 
 
-def unreadable(source: Source, message: str) -> str:
-    """What DuckDB says about a file that it cannot read."""
+def explain_duckdb(error: Exception, files: Iterable[TableFile]) -> BaseException | None:
+    """What to raise instead of an error that DuckDB raised while it worked on ``files``.
+
+    A Parquet file is read late, so that damage may show at any time; None for a bug.
+    """
+    if found := stopped(error):
+        return found
+    if not isinstance(error, duckdb.Error):
+        return None
+    for file in files:
+        if file.kind == "parquet" and _is_damaged(file):
+            return unreadable(file, str(error))
+    if isinstance(error, OF_SYSTEM):
+        return PlainError(f"{_first_line(error)}; nothing was written", "try again")
+    return None
+
+
+def stopped(error: Exception) -> BaseException | None:
+    """What to raise for an error that no input caused: an interruption, a full disk."""
+    if isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted":
+        return KeyboardInterrupt()
+    if isinstance(error, OF_SYSTEM) and any(sign in str(error) for sign in FULL):
+        return disk_full(_first_line(error))
+    return None
+
+
+def disk_full(problem: str) -> PlainError:
+    """The disk, or the space for temporary files, is full."""
+    fix = "free some space, or use another directory for temporary files and outputs"
+    return PlainError(f"{problem}; nothing was written", fix)
+
+
+def unreadable(file: TableFile, message: str) -> InputError:
+    """The sentence for DuckDB's message about a file that it cannot read."""
     line = re.search(r"Error on Line: (\d+)", message)
-    where = f"{source.name}: row {row_of(source, int(line[1])):,}" if line else source.name
+    where = place(file.name, row_of(file, int(line[1])) if line else None)
     if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
-        found = counted(int(counts[2]), "column")
-        return f"{where} has {found} where the header has {counts[1]}; mend the row"
-    if "invalid state" in message and (odd := odd_ending(source)) is not None:
-        return f"{source.name}: {odd}; end every line alike, with LF or with CR LF"
-    for sign, told in (
-        ("utf-8", "is not UTF-8 text; save the file with the encoding UTF-8"),
-        ("unterminated quote", "opens a quote that never closes; double the quotes inside a value"),
-        ("Maximum line size", "is longer than 2 MB; look for a quote that never closes"),
+        problem = f"has {counted(int(counts[2]), 'column')} where the header has {counts[1]}"
+        return InputError(problem, "fix the row", where=where)
+    if "invalid state" in message and (mixed := mixed_line_ends(file)) is not None:
+        return mixed
+    for sign, problem, fix in (
+        ("utf-8", "is not UTF-8 text", "save the file with the encoding UTF-8"),
+        ("unterminated quote", "opens a quote that never closes", "double quotes inside a value"),
+        ("Maximum line size", "is longer than 2 MB", "look for a quote that never closes"),
     ):
         if sign in message:
-            return f"{where} {told}"
-    if source.kind == "parquet":
-        return f"{where} is not a whole Parquet file; write it again, or mend its extension"
-    return f"{where} cannot be read: {message.splitlines()[0]}"
+            return InputError(problem, fix, where=where)
+    if file.kind == "parquet":
+        fix = "write it again, or correct its extension"
+        return InputError("is not a complete Parquet file", fix, where=where)
+    return InputError(f"cannot be read ({message.splitlines()[0]})", "fix the file", where=where)
+
+
+def _is_damaged(file: TableFile) -> bool:
+    """Whether DuckDB cannot read all of a Parquet file."""
+    with duckdb.connect() as con:
+        try:
+            found = con.execute("SELECT * FROM read_parquet(?)", [literal_path(file.path)])
+            for _ in found.fetch_record_batch():
+                pass
+        except (duckdb.Error, OSError):
+            return True
+    return False
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n")[0]

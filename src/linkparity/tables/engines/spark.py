@@ -1,62 +1,71 @@
-"""Spark: the same expressions where the data outgrow one machine."""
+"""Spark: the same expressions for data that outgrow one machine."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from linkparity.support.errors import PlainError
+from linkparity.support.errors import InputError, PlainError
 from linkparity.support.optional import require
 from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import ROW, Engine, Input, numbered
-from linkparity.tables.engines.duckdb import (
-    DuckEngine,
-    check_parquet,
-    copy_options,
+from linkparity.tables.engines.duckdb import DuckEngine, check_parquet, text
+from linkparity.tables.reading.files import (
+    DELIMITER,
+    Format,
+    TableFile,
+    check_text,
     literal_path,
-    text,
+    read_header,
 )
-from linkparity.tables.reading.files import DELIMITER, Format, Source, check_text, read_header
 
 if TYPE_CHECKING:
     from linkparity.tables.reading.score_table import ScoreTable
 
 EXTRA = "linkparity[spark]"
+#: Size of a database that is put together from Spark's parts.
+LARGE = 1 << 40
 
 
 class SparkEngine(Engine):
-    """A Spark session, local or at a master's URL; files must lie where its workers see them.
+    """A Spark session, local or at a master's URL; its workers must see the files.
 
     Args:
-        workspace: where the corrected table is put together.
-        master: URL such as ``spark://host:7077``; the local machine by default.
-        con: an Ibis backend to use instead of a session of our own.
+        con: the Ibis backend.
+        workspace: where Spark keeps temporary files, and the output is put together.
+        owned: whether to end the session with the engine.
     """
 
-    def __init__(self, workspace: Workspace, master: str | None = None, con: Any = None) -> None:
-        self.workspace = workspace
-        self.views = 0
-        self.owned = con is None
-        if con is None:
-            ibis = require("ibis", "--engine spark", EXTRA)
-            con = ibis.pyspark.connect(_session(master))
-        super().__init__(con)
-        self.session = con._session
+    urls = ("spark://", "local", "yarn", "k8s://")
+    backend = "pyspark"
 
-    def read(self, source: Source, name: str) -> Input:
-        """A file as the table ``name``; rows are numbered in their order, with gaps."""
+    def __init__(self, con: Any, workspace: Workspace, owned: bool = False) -> None:
+        super().__init__(con, workspace)
+        self.owned = owned
+        self.session = con._session
+        self.views = 0
+
+    @classmethod
+    def open(cls, workspace: Workspace, size: int, name: str) -> Self:
+        """Start a session, here or at the master whose URL is the name."""
+        session = _session(None if name == "spark" else name, workspace.path)
+        import ibis
+
+        return cls(ibis.pyspark.connect(session), workspace, owned=True)
+
+    def read(self, file: TableFile, name: str) -> Input:
+        """Read a file as the table ``name``; rows are numbered in their order, with gaps."""
         functions = require("pyspark.sql.functions", "--engine spark", EXTRA)
-        path = source.path.absolute().as_uri()
+        self.files.append(file)
+        path = file.path.absolute().as_uri()
         try:
-            if source.kind == "parquet":
-                check_parquet(source)
+            if file.kind == "parquet":
+                check_parquet(file)
                 frame = self.session.read.parquet(path)
             else:
-                check_text(source)
-                schema = ", ".join(f"`{_ticked(column)}` string" for column in read_header(source))
+                check_text(file)
+                schema = ", ".join(f"`{_ticked(column)}` string" for column in read_header(file))
                 frame = self.session.read.csv(
-                    path, schema, header=True, sep=DELIMITER[source.kind], quote='"', escape='"',
+                    path, schema, header=True, sep=DELIMITER[file.kind], quote='"', escape='"',
                     mode="FAILFAST", multiLine=True, enforceSchema=True,
                 )  # fmt: skip
             frame = frame.withColumn(ROW, functions.monotonically_increasing_id()).cache()
@@ -64,23 +73,29 @@ class SparkEngine(Engine):
         except Exception as error:
             if not _of_spark(error):
                 raise
-            raise ValueError(
-                f"{source.name}: Spark cannot read it ({_cause(str(error))}); mend the file "
-                "(--engine duckdb names the row)"
-            ) from None
+            fix = "fix the file; DuckDB names the row ({engine=duckdb})"
+            problem = f"Spark cannot read it ({_cause(str(error))})"
+            raise InputError(problem, fix, where=file.name) from None
         frame.createOrReplaceTempView(name)
-        return Input(source.name, self.con.table(name), text=source.kind != "parquet")
+        return Input(file.name, self.con.table(name), text=file.kind != "parquet")
+
+    def explain(self, error: Exception) -> BaseException | None:
+        """What to raise instead: Spark failed on the way, for example because a worker is lost."""
+        if _of_spark(error):
+            problem = f"Spark failed ({_cause(str(error))}); nothing was written"
+            return PlainError(problem, "look into Spark's own logs, or use {engine=duckdb}")
+        return super().explain(error)
 
     def keep(self, expression: Any, name: str) -> Any:
-        """Work the expression out once and keep the result in Spark's cache."""
+        """Compute the expression once and keep the result in Spark's cache."""
         self.scans += 1
         frame = self.session.sql(self.con.compile(expression)).cache()
         frame.count()
         return self._view(frame)
 
-    def number(self, ids: Any) -> Any:
-        """A number of 64 bits that tells ids apart; Spark's own hash has 32."""
-        ibis = require("ibis", "--engine spark", EXTRA)
+    def hash_ids(self, ids: Any) -> Any:
+        """A hash of 64 bits for each id; Spark's own hash has 32."""
+        import ibis
 
         @ibis.udf.scalar.builtin(signature=(("string",), "int64"))
         def xxhash64(text):  # type: ignore[no-untyped-def]
@@ -88,12 +103,12 @@ class SparkEngine(Engine):
 
         return xxhash64(ids.cast("string"))
 
-    def take(self, frame: Any, name: str) -> Any:
-        """An Arrow table in memory as a numbered table of this session."""
-        return self.lookup(numbered(frame, name))
+    def take(self, data: Any, name: str) -> Any:
+        """An Arrow table, or a stream of Arrow batches, as a numbered table of this session."""
+        return self.lookup(numbered(data))
 
     def lookup(self, data: Any) -> Any:
-        """A few numbers in an Arrow table, to be joined."""
+        """A small Arrow table, to be joined."""
         return self._view(self.session.createDataFrame(data.to_pandas()))
 
     def _view(self, frame: Any) -> Any:
@@ -102,70 +117,61 @@ class SparkEngine(Engine):
         return self.con.table(f"linkparity_{self.views}")
 
     def position(self, table: Input, row: int) -> int:
-        """The row's number as a person counts, from 1."""
+        """The number of a row, counted from 1."""
         return int(table.table.filter(table.table[ROW] <= row).count().execute())
 
     def write(
         self, table: "ScoreTable", fair: Any, names: list[str], path: str, shape: Format
     ) -> None:
-        """Spark writes parts; DuckDB puts them into one file, in order."""
+        """Have Spark write parts, and DuckDB put them into one file, in order."""
         self.scans += 1
-        given = table.written(shape.kind == "parquet")
+        given = table.to_write(shape.kind == "parquet")
         fair = fair.rename(_lp_fair_row="row")
         joined = given.inner_join(fair, given[ROW] == fair["_lp_fair_row"])
-        place = self.workspace.path / "parts"
-        self.con.to_parquet_dir(joined.drop("_lp_fair_row"), str(place))
-        duck = DuckEngine(self.workspace, size=1 << 40)
-        try:
-            parts = text(f"{literal_path(place)}/*.parquet")
-            query = f"SELECT * EXCLUDE ({ROW}) FROM read_parquet({parts}) ORDER BY {ROW}"
-            duck.run(f"COPY ({query}) TO {text(path)} ({copy_options(shape)})")
-        finally:
-            duck.close()
+        parts = self.workspace.path / "parts"
+        self.con.to_parquet_dir(joined.drop("_lp_fair_row"), str(parts))
+        with DuckEngine(self.workspace, LARGE) as duck:
+            duck.lock(parts, Path(path).parent)
+            pattern = text(f"{literal_path(parts)}/*.parquet")
+            query = f"SELECT * EXCLUDE ({ROW}) FROM read_parquet({pattern}) ORDER BY {ROW}"
+            duck.copy(query, path, shape)
 
     def close(self) -> None:
-        """End the session, unless somebody else began it."""
+        """End the session, unless it is the caller's."""
         if self.owned:
             self.session.stop()
 
 
-def _session(master: str | None) -> Any:
+def _session(master: str | None, place: Path) -> Any:
     sql = require("pyspark.sql", "--engine spark", EXTRA)
     builder = sql.SparkSession.builder.appName("linkparity").master(master or "local[*]")
-    quiet = Path(__file__).with_name("spark-log4j2.properties").as_uri()
-    for key, value in (
-        ("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={quiet}"),
-        ("spark.ui.enabled", "false"),
-        ("spark.ui.showConsoleProgress", "false"),
-        ("spark.sql.shuffle.partitions", "8" if master is None else "200"),
-        ("spark.sql.execution.arrow.pyspark.enabled", "true"),
-        ("spark.sql.session.timeZone", "UTC"),
-    ):
+    log = Path(__file__).with_name("spark-log4j2.properties").as_uri()
+    settings = {
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log}",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "8" if master is None else "200",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(place / "warehouse"),
+    }
+    if master is None:  # nothing listens but on this machine, and temporary files are private
+        settings |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.local.dir": str(place / "spark"),
+        }
+    for key, value in settings.items():
         builder = builder.config(key, value)
     try:
         return builder.getOrCreate()
     except Exception as error:
         if not _of_spark(error):
             raise
-        what = "no Spark session here" if master is None else f"no Spark session at {master}"
-        raise PlainError(
-            f"--engine: {what} ({_cause(str(error))}); check that Java 17 is installed"
-            + ("" if master is None else ", that the master runs and its URL is right")
-        ) from None
-
-
-@contextmanager
-def readable_spark_errors() -> Iterator[None]:
-    """Errors of Spark on the way, such as a lost worker, in one sentence."""
-    try:
-        yield
-    except Exception as error:
-        if not _of_spark(error):
-            raise
-        raise PlainError(
-            f"--engine: Spark gave up ({_cause(str(error))}); nothing was written; look into "
-            "Spark's own logs, or use --engine duckdb"
-        ) from None
+        here = "no Spark session here" if master is None else f"no Spark session at {master}"
+        fix = "check that Java 17 is installed"
+        fix += "" if master is None else ", that the master runs and that its URL is right"
+        raise PlainError(f"{here} ({_cause(str(error))})", fix) from None
 
 
 def _of_spark(error: Exception) -> bool:
@@ -173,7 +179,7 @@ def _of_spark(error: Exception) -> bool:
 
 
 def _cause(message: str) -> str:
-    """What a long message of Spark comes down to."""
+    """The essence of a long message of Spark."""
     found = re.search(r"Malformed CSV record: .*?(?= SQLSTATE|\n)", message)
     if found:
         return found[0]

@@ -1,16 +1,15 @@
-"""Exposure: who fills the k best places of the lists that the scores make, against their share."""
+"""Exposure: each group's share of the first k places of all lists, against its candidates."""
 
 from dataclasses import dataclass
 from typing import Any
 
+import ibis
 import numpy as np
 
-from linkparity.support.optional import require
-from linkparity.tables.engines.base import EXTRA
 from linkparity.tables.reading.score_table import ScoreTable
 
-#: Above this many candidates only some of the lists are looked at, all of each.
-MOST = 2_000_000
+#: With more candidates, only some of the lists are counted, with all their places.
+MAX_CANDIDATES = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -19,10 +18,10 @@ class GroupExposure:
 
     Attributes:
         group: its name.
-        candidates: places its nodes compete for, one per list a node may appear in.
+        candidates: number of times that its nodes are in a list.
         share: its share of all candidates.
-        slots: how many of the k best places its nodes fill; ties share a place.
-        slot_share: its share of these.
+        slots: number of the first k places that its nodes fill; ties share a place.
+        slot_share: its share of all first k places.
     """
 
     group: str
@@ -38,17 +37,18 @@ class GroupExposure:
 
 
 def exposure(table: ScoreTable, k: int, rows: int) -> tuple[tuple[GroupExposure, ...], int]:
-    r"""Rank the candidates of every list by score, and count who stands in the first ``k``.
+    r"""Rank the candidates of every list by score, and count the groups of the first ``k``.
 
     .. math:: \text{slots}_g = \sum_{\text{lists}} \#\{g \text{ above}\} +
               \#\{g \text{ tied for the last places}\} \cdot \frac{\text{places left}}{\text{tied}}
 
     Every node has a list of the nodes it is scored with; with ``directed`` only sources have one,
     filled with targets. Where targets have no group, every target has a list, filled with
-    sources. Of very long tables every m-th list is looked at, and m is told.
+    sources. Of very long tables every m-th list is counted, and m is returned too.
     """
     lists = _lists(table)
-    every = _next_prime(-(-rows * (1 if table.bare or table.reading.ordered else 2) // MOST))
+    candidates = rows * (1 if table.one_sided or table.options.ordered else 2)
+    every = _next_prime(-(-candidates // MAX_CANDIDATES))
     if every > 1:
         lists = table.engine.keep(lists.filter(lists.owner % every == 0), "lists")
     names = table.names
@@ -65,7 +65,6 @@ def exposure(table: ScoreTable, k: int, rows: int) -> tuple[tuple[GroupExposure,
 
 def _filled(lists: Any, k: int) -> Any:
     """``group, n``: places filled by each group, a tie for the last places shared out."""
-    ibis = require("ibis", "audit and project", EXTRA)
     placed = lists.mutate(place=ibis.row_number().over(group_by="owner", order_by=lists.x.desc()))
     best = placed.filter(placed.place < k)
     last = best.group_by("owner").aggregate(edge=best.x.min())
@@ -84,7 +83,7 @@ def _filled(lists: Any, k: int) -> Any:
 
 
 def _next_prime(number: int) -> int:
-    """The next prime: every m-th node is then at odds with any pattern in a table of nodes.
+    """The next prime, so that taking every m-th node follows no pattern in a table of nodes.
 
     >>> [_next_prime(n) for n in (0, 1, 2, 8)]
     [1, 1, 2, 11]
@@ -99,7 +98,7 @@ def _next_prime(number: int) -> int:
 def _lists(table: ScoreTable) -> Any:
     rows = table.good
     back = rows.select(owner=rows.b.cast("int64"), group=rows.ga, x=rows.x)
-    if table.bare:
+    if table.one_sided:
         return back
     onward = rows.select(owner=rows.a.cast("int64"), group=rows.gb, x=rows.x)
-    return onward if table.reading.ordered else onward.union(back)
+    return onward if table.options.ordered else onward.union(back)

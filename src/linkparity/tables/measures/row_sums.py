@@ -1,18 +1,18 @@
-"""The sums per cell that the solver asks for, from rows in a database: one scan each."""
+"""The sums per cell that the solver needs: from rows in an engine, one scan each, or histograms."""
 
 from typing import Any
 
+import ibis
 import numpy as np
+import pyarrow as pa
 
 from linkparity.criteria import Cells
-from linkparity.projection.sums import Sums
-from linkparity.support.optional import require
-from linkparity.tables.engines.base import EXTRA
+from linkparity.projection.sums import Sums, SumSource
+from linkparity.support.arrays import expit
 from linkparity.tables.measures.statistics import Statistics
-from linkparity.tables.reading.expressions import movable
-from linkparity.tables.reading.score_table import ScoreTable
+from linkparity.tables.reading.score_table import ScoreTable, movable
 
-#: Above this a tilt's exponential would swamp the short formula for the divergence.
+#: Tilts beyond this lose digits in the short formula for the KL-divergence.
 STEEP = 30.0
 
 
@@ -41,7 +41,7 @@ class TableSums:
         return Sums(*(self._gather(part) for part in self.combined(tilt)))
 
     def combined(self, tilt: np.ndarray) -> np.ndarray:
-        """``(3, K)`` sums of p, 1 − p and p(1 − p); those at 0 and the last are remembered."""
+        """``(3, K)`` sums of p, 1 − p and p(1 − p); those at 0 and the last ones are kept."""
         for known, found in self.known:
             if np.array_equal(known, tilt):
                 return found
@@ -50,7 +50,6 @@ class TableSums:
         small = z.mutate(e=(-z.z.abs()).exp())
         part = small.mutate(s=1 / (1 + small.e))
         near, far = part.s, part.e * part.s
-        ibis = require("ibis", "audit and project", EXTRA)
         sums = part.group_by("code").aggregate(
             yes=ibis.ifelse(part.z > 0, near, far).sum(),
             no=ibis.ifelse(part.z > 0, far, near).sum(),
@@ -67,16 +66,15 @@ class TableSums:
         :math:`\tau\,\sigma(y + \tau) - \log(1 + \sigma(y)(e^\tau - 1))` per row; the first terms
         add up to :math:`t\,(\sum\sigma(x + t) - \#\{x > 0\})`, so only the logarithm is scanned.
         """
-        ibis = require("ibis", "audit and project", EXTRA)
         each = self._each(tilt)
         rows = self._tilted(tilt, up=_expm1(each), down=_expm1(-each))
         right = rows.x > 0
         small = (-rows.x.abs()).exp()
         log = _log1p(small / (1 + small) * ibis.ifelse(right, rows.down, rows.up))
         if np.abs(each).max(initial=0.0) > STEEP:
-            leap = ibis.ifelse(right, -rows.tilt, rows.tilt)
-            steep = _softplus(leap - rows.x.abs()) - _softplus(-rows.x.abs())
-            log = ibis.ifelse(leap > STEEP, steep, log)
+            turned = ibis.ifelse(right, -rows.tilt, rows.tilt)
+            steep = _softplus(turned - rows.x.abs()) - _softplus(-rows.x.abs())
+            log = ibis.ifelse(turned > STEEP, steep, log)
         rows = rows.mutate(log=log, right=right.cast("int64"))
         sums = rows.group_by("code").aggregate(log=rows.log.sum(), right=rows.right.sum())
         logs, rights = self._by_code(sums, ("log", "right"))
@@ -88,7 +86,7 @@ class TableSums:
         return each
 
     def _tilted(self, tilt: np.ndarray, **more: np.ndarray) -> Any:
-        """Rows with finite logits, and the numbers of their combination beside them."""
+        """Rows with finite logits, and the values of their combination beside them."""
         return tilted_rows(self.table, self.stats, self._each(tilt), **more)
 
     def _by_code(self, expression: Any, names: tuple[str, ...]) -> np.ndarray:
@@ -104,6 +102,48 @@ class TableSums:
         return np.bincount(self.cell[inside], values[inside], self.size)
 
 
+class HistogramSums:
+    """The same sums over the histogram of the logits, which is in memory.
+
+    Args:
+        stats: combinations of groups and label, with the histogram.
+        cells: the cells over the combinations.
+    """
+
+    def __init__(self, stats: Statistics, cells: Cells) -> None:
+        cell = cells.cell.numpy()[stats.bin_of]
+        inside = cell >= 0
+        self.cell, self.size = cell[inside], len(cells.mass)
+        self.logit, self.count = stats.bin_logit[inside], stats.bin_count[inside]
+
+    def __call__(self, tilt: np.ndarray) -> Sums:
+        """The sums at ``tilt (M,)``."""
+        z = self.logit + tilt[self.cell]
+        yes, no = expit(z), expit(-z)
+        parts = (yes, no, yes * no)
+        return Sums(*(np.bincount(self.cell, self.count * part, self.size) for part in parts))
+
+
+class SaturatedSums:
+    """Sums of a source plus the scores of exactly 0 and 1, which no tilt changes.
+
+    Args:
+        source: sums over the scores that can be tilted.
+        ones: ``(M,)`` number of scores of 1 per cell.
+        zeros: ``(M,)`` number of scores of 0 per cell.
+    """
+
+    def __init__(self, source: SumSource, ones: np.ndarray, zeros: np.ndarray) -> None:
+        self.source = source
+        self.ones = ones
+        self.zeros = zeros
+
+    def __call__(self, tilt: np.ndarray) -> Sums:
+        """The sums at ``tilt (M,)``."""
+        yes, no, variance = self.source(tilt)
+        return Sums(yes + self.ones, no + self.zeros, variance)
+
+
 def tilted_rows(table: ScoreTable, stats: Statistics, each: np.ndarray, **more: np.ndarray) -> Any:
     """Rows with a finite logit and the ``tilt`` of their combination, ``each (K,)``."""
     rows = table.good
@@ -113,15 +153,13 @@ def tilted_rows(table: ScoreTable, stats: Statistics, each: np.ndarray, **more: 
 
 
 def moved_rows(table: ScoreTable, stats: Statistics, each: np.ndarray) -> Any:
-    """All rows that count, and what is added to their logits as ``t``: 0 where a score stays."""
-    ibis = require("ibis", "audit and project", EXTRA)
+    """All rows that count, and what is added to their logits as ``t``: 0 for scores of 0 and 1."""
     rows = beside(table, table.good, stats, t=each)
     return rows.mutate(t=ibis.ifelse(movable(rows), rows.t, 0.0)) if stats.kept else rows
 
 
 def beside(table: ScoreTable, rows: Any, stats: Statistics, **columns: np.ndarray) -> Any:
-    """Rows with numbers per combination ``(K,)`` beside them."""
-    pa = require("pyarrow", "audit and project", EXTRA)
+    """Rows with values per combination ``(K,)`` beside them."""
     data = {"k": pa.array(stats.code.astype(np.int32))}
     data |= {name: pa.array(np.asarray(value)) for name, value in columns.items()}
     small = table.engine.lookup(pa.table(data))
@@ -134,26 +172,11 @@ def _expm1(values: np.ndarray) -> np.ndarray:
 
 
 def _log1p(u: Any) -> Any:
-    """log(1 + u) to the last digits although only log is there: Kahan's correction."""
-    ibis = require("ibis", "audit and project", EXTRA)
+    """log(1 + u) to the last digits from log alone, by Kahan's correction."""
     one = u + 1
     safe = ibis.ifelse(one == 1, 2.0, one)
     return ibis.ifelse(one == 1, u, safe.ln() * (u / (safe - 1)))
 
 
-def sigmoid(z: Any) -> Any:
-    """σ(z) as an expression, from exp(−|z|)."""
-    ibis = require("ibis", "audit and project", EXTRA)
-    small = (-z.abs()).exp()
-    return ibis.ifelse(z > 0, 1 / (1 + small), small / (1 + small))
-
-
 def _softplus(z: Any) -> Any:
-    ibis = require("ibis", "audit and project", EXTRA)
     return ibis.greatest(z, 0.0) + _log1p((-z.abs()).exp())
-
-
-def cells_of(stats: Statistics, criterion: str, directed: bool, labelled: bool) -> Cells:
-    """The cells of a criterion over the K combinations, each as heavy as its pairs."""
-    labels = stats.label if labelled else None
-    return Cells.prepare(stats.key, criterion, labels, stats.count, directed=directed)

@@ -1,20 +1,19 @@
-"""One scan for all that needs no tilt: counts, means, variances, a histogram of logits."""
+"""One scan of the rows: counts, means, variances and a histogram of logits per combination."""
 
 from dataclasses import dataclass
 from typing import Any
 
+import ibis
 import numpy as np
 
 from linkparity.metrics.cell_sums import CellMeans, cell_means
-from linkparity.support.optional import require
-from linkparity.tables.engines.base import EXTRA
-from linkparity.tables.reading.expressions import movable
-from linkparity.tables.reading.score_table import ScoreTable
+from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
 
-#: Bins per unit of logit; the histogram finds where the solver starts, to about ten digits.
-FINE = 64
-#: With more groups than this the bins are wider, or there would be millions.
-MANY = 30
+#: Bins per unit of logit; tilts fitted to the histogram have about ten correct digits.
+BINS = 64
+#: With more groups the bins are wider, or there would be millions.
+MANY_GROUPS = 30
+#: Number of the bin of probabilities of 1; minus it is that of 0.
 EDGE = 10**6
 
 
@@ -32,8 +31,8 @@ class Statistics:
         yes: ``(K,)`` sum of p over the scores that can be tilted.
         no: ``(K,)`` sum of 1 − p over them.
         spread: ``(K,)`` sum of p(1 − p) over them.
-        zeros: ``(K,)`` scores of exactly 0, which no tilt can move.
-        ones: ``(K,)`` scores of exactly 1, the same.
+        zeros: ``(K,)`` number of scores of exactly 0, which no tilt can change.
+        ones: ``(K,)`` number of scores of exactly 1.
         bin_of: ``(2 B,)`` combination of each bin of finite logits, twice.
         bin_count: ``(2 B,)`` half the pairs in it.
         bin_logit: ``(2 B,)`` mean logit in it less, then plus the standard deviation.
@@ -58,22 +57,19 @@ class Statistics:
 
     @property
     def kept(self) -> int:
-        """Scores of exactly 0 or 1."""
+        """Number of scores of exactly 0 or 1."""
         return int((self.zeros + self.ones).sum())
 
 
 def measure(table: ScoreTable) -> Statistics:
     """Scan the good rows once."""
-    ibis = require("ibis", "audit and project", EXTRA)
     rows = table.good
     finite = movable(rows)
     near = ibis.ifelse(finite, rows.x, 0.0)
-    fine = FINE if len(table.names) <= MANY else FINE // 8
+    fine = BINS if len(table.names) <= MANY_GROUPS else BINS // 8
     floor = (near * fine).floor()
     bin_ = ibis.ifelse(finite, floor, ibis.ifelse(rows.x > 0, EDGE, -EDGE))
-    small = (-rows.x.abs()).exp()
-    q = ibis.ifelse(rows.x > 0, small / (1 + small), 1 / (1 + small))
-    q = q if table.columns.logits else 1 - rows.p
+    q = sigmoid(-rows.x) if table.columns.logits else 1 - rows.p
     cut = rows.select(
         code=rows.code, bin=bin_.cast("int32"), p=rows.p, q=q, x=rows.x, d=near - floor / fine
     )

@@ -1,56 +1,47 @@
-"""Which column holds what, by its usual name or as told."""
+"""How a score table is read: the options, and which column holds what."""
 
-import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Literal
 
 from linkparity.graph.groups import GraphWarning
-from linkparity.graph.untidy import Unknown
-from linkparity.support.errors import InputError
-from linkparity.support.registry import nearest
+from linkparity.graph.untidy import UntidyPolicy
+from linkparity.support.errors import InputError, warn
+from linkparity.support.registry import did_you_mean
 from linkparity.tables.engines.base import Input
-
-CHOICES = {
-    "unknown": ("error", "group", "drop"),
-    "duplicates": ("error", "first"),
-    "self_loops": ("error", "drop"),
-}
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How a score table is read; ``None`` for a column is its usual name.
+class ReadOptions:
+    """How a score table is read; a column that is None has its usual name.
 
     Attributes:
         sensitive: attributes that make the groups; several are crossed.
-        unknown: what becomes of rows whose node has no known value.
-        duplicates: what becomes of a pair that stands twice.
-        self_loops: what becomes of a pair of a node with itself.
+        source: column of the first node of a pair.
+        target_column: column of the second node of a pair.
+        score: column of probabilities.
+        logit: column of logits.
+        label: column of labels.
+        node: column of ids in the table of nodes.
+        untidy: what happens to unknown nodes, repeated pairs and self-loops.
         directed: whether (a, b) and (b, a) are two pairs.
         bipartite: whether sources and targets are two kinds of nodes.
     """
 
     sensitive: tuple[str, ...]
     source: str | None = None
-    target: str | None = None
+    target_column: str | None = None
     score: str | None = None
     logit: str | None = None
     label: str | None = None
     node: str | None = None
-    unknown: Unknown = "error"
-    duplicates: Literal["error", "first"] = "error"
-    self_loops: Literal["error", "drop"] = "error"
+    untidy: UntidyPolicy = field(default_factory=UntidyPolicy)
     directed: bool = False
     bipartite: bool = False
 
-    def __post_init__(self) -> None:
-        check_choices(unknown=self.unknown, duplicates=self.duplicates, self_loops=self.self_loops)
-
     @property
     def attribute(self) -> str:
-        """The name of what the groups are groups of."""
+        """The name of the attribute that makes the groups."""
         return " & ".join(self.sensitive)
 
     @property
@@ -59,26 +50,19 @@ class Reading:
         return self.directed or self.bipartite
 
 
-def check_choices(**told: str) -> None:
-    """Refuse what says nothing about untidy rows."""
-    for name, value in told.items():
-        known = CHOICES[name]
-        if value not in known:
-            raise ValueError(
-                f"{name} must be {' or '.join(map(repr, known))}, got {value!r}"
-                f"{nearest(str(value), list(known)).removesuffix(';')}"
-            )
-
-
 @dataclass(frozen=True)
 class Columns:
-    """The columns of one score table.
+    """The columns of a score table and of its table of nodes.
 
     Attributes:
-        value: the column of the scores.
+        source: first node of a pair.
+        target: second node of a pair.
+        value: the scores.
         logits: whether they are logits, not probabilities.
-        source_groups: columns that hold the source's groups, empty when a node table does.
-        target_groups: the same for the target; empty when it has none.
+        label: the labels, if there are any.
+        node: ids in the table of nodes; None without one.
+        source_groups: groups of the source, empty when a table of nodes has them.
+        target_groups: groups of the target; empty when it has none.
         swapped: whether source and target are exchanged.
     """
 
@@ -87,13 +71,14 @@ class Columns:
     value: str
     logits: bool
     label: str | None
+    node: str | None = None
     source_groups: tuple[str, ...] = ()
     target_groups: tuple[str, ...] = ()
     swapped: bool = False
 
     @property
-    def turned(self) -> "Columns":
-        """The same with the ends exchanged, where only targets have groups."""
+    def exchanged(self) -> "Columns":
+        """The same with source and target exchanged, where only targets have groups."""
         return replace(
             self,
             source=self.target,
@@ -105,117 +90,130 @@ class Columns:
 
     @property
     def used(self) -> set[str]:
-        """The names of all these columns."""
+        """All columns that are read in the score table."""
         label = () if self.label is None else (self.label,)
         ends = (self.source, self.target, self.value)
         return {*ends, *label, *self.source_groups, *self.target_groups}
 
 
-def pick_columns(scores: Input, reading: Reading, with_nodes: bool) -> Columns:
-    """Find the columns of a score table, or say which is missing and what is near."""
-    columns = scores.columns
-    if len(columns) < 3:
-        raise ValueError(
-            f"{scores.name}: needs columns source, target and score (or logit), "
-            f"got {', '.join(columns)}"
-        )
-    taken = (reading.score, reading.logit, reading.label, "score", "logit", "label")
-    source, target = pick_ends(scores, reading.source, reading.target, taken)
-    value, logits = _value(scores, reading)
-    label = _chosen(scores, reading.label, "--label") if reading.label else None
-    if label is None and "label" in columns and value != "label":
+def pick_columns(scores: Input, nodes: Input | None, options: ReadOptions) -> Columns:
+    """Find the columns, or say which one is missing and which name is similar."""
+    known = scores.columns
+    if len(known) < 3:
+        problem = f"needs columns source, target and score (or logit), got {', '.join(known)}"
+        raise InputError(problem, where=scores.name)
+    reserved = (options.score, options.logit, options.label, "score", "logit", "label")
+    source, target = pick_ends(scores, options.source, options.target_column, reserved)
+    value, logits = _pick_value(scores, options)
+    label = None if options.label is None else _given(scores, "label", options.label)
+    if label is None and "label" in known and value != "label":
         label = "label"
     if label is None:
         _warn_of_label(scores, {source, target, value})
-    if with_nodes:
-        return Columns(source, target, value, logits, label)
-    first = tuple(f"source_{name}" for name in reading.sensitive)
-    second = tuple(f"target_{name}" for name in reading.sensitive)
-    if reading.bipartite and not set(first) & set(columns) and set(second) <= set(columns):
-        return Columns(source, target, value, logits, label, (), second).turned
-    lone = not set(second) & set(columns)
-    for name in first if lone else (*first, *second):
-        if name not in columns:
-            raise ValueError(
-                f"{scores.name}: no column {name!r}{nearest(name, columns)} give the groups as "
-                f"columns source_{reading.sensitive[0]} and target_{reading.sensitive[0]}, "
-                "or a table of nodes with --nodes"
+    found = Columns(source, target, value, logits, label)
+    if nodes is not None:
+        return replace(found, node=pick_node_column(nodes, options.sensitive, options.node))
+    first, second = (
+        tuple(f"{end}_{name}" for name in options.sensitive) for end in ("source", "target")
+    )
+    if options.bipartite and not set(first) & set(known) and set(second) <= set(known):
+        return replace(found, target_groups=second).exchanged
+    one_side = not set(second) & set(known)
+    for name in first if one_side else (*first, *second):
+        if name not in known:
+            fix = (
+                f"{did_you_mean(name, known)}give the groups in columns {first[0]} and "
+                f"{second[0]}, or a table of nodes with {{nodes=}}"
             )
-    return Columns(source, target, value, logits, label, first, () if lone else second)
+            raise InputError(f"no column {name!r}", fix, where=scores.name)
+    return replace(found, source_groups=first, target_groups=() if one_side else second)
 
 
-def _warn_of_label(scores: Input, taken: set[str]) -> None:
-    """Say so when a column that is not read looks like the labels."""
-    other = {str(name).lower(): name for name in scores.columns if name not in taken}
+def pick_ends(
+    table: Input, source: str | None, target: str | None, reserved: Sequence[str | None] = ()
+) -> tuple[str, str]:
+    """The columns of the two nodes of a pair: as given, by their usual names, or the first two.
+
+    The first two are taken only where neither usual name occurs, and never a ``reserved`` one.
+    """
+    columns = table.columns
+    if len(columns) < 2:
+        problem = f"needs columns source and target, got {', '.join(columns)}"
+        raise InputError(problem, where=table.name)
+    ends = []
+    for position, (usual, given, argument) in enumerate(
+        (("source", source, "source"), ("target", target, "target_column"))
+    ):
+        if given is not None:
+            ends.append(_given(table, argument, given))
+        elif usual in columns:
+            ends.append(usual)
+        elif {"source", "target"} & set(columns) or columns[position] in reserved:
+            other = [name for name in columns if name not in ("source", "target", *reserved)]
+            fix = f"{did_you_mean(usual, other)}name it with {{{argument}=}}; {_listed(table)}"
+            raise InputError(f"no column {usual!r}", fix, where=table.name)
+        else:
+            ends.append(columns[position])
+    first, second = ends
+    if first == second:
+        problem = f"source and target are both column {first!r}"
+        fix = "name the two columns with {source=} and {target_column=}"
+        raise InputError(problem, fix, where=table.name)
+    return first, second
+
+
+def _pick_value(scores: Input, options: ReadOptions) -> tuple[str, bool]:
+    """The column of scores, and whether they are logits."""
+    if options.score is not None and options.logit is not None:
+        fix = "leave out {score=} or {logit=}"
+        raise InputError("cannot be combined with a column of logits", fix, argument="score")
+    if options.score is not None:
+        return _given(scores, "score", options.score), False
+    if options.logit is not None:
+        return _given(scores, "logit", options.logit), True
+    found = [name for name in ("score", "logit") if name in scores.columns]
+    if len(found) == 2:
+        fix = "choose one with {score=score} or {logit=logit}"
+        raise InputError("has both columns 'score' and 'logit'", fix, where=scores.name)
+    if not found:
+        hint = did_you_mean("score", scores.columns)
+        fix = f"{hint}name it with {{score=}} or {{logit=}}; {_listed(scores)}"
+        raise InputError("no column 'score' or 'logit'", fix, where=scores.name)
+    return found[0], found[0] == "logit"
+
+
+def _warn_of_label(scores: Input, used: set[str]) -> None:
+    """Warn when a column that is not read looks like the labels."""
+    other = {str(name).lower(): name for name in scores.columns if name not in used}
     if near := get_close_matches("label", other, n=1, cutoff=0.75):
         name = other[near[0]]
-        warnings.warn(
-            f"{scores.name}: no column 'label'; if {name!r} holds the labels, say --label {name}",
-            GraphWarning,
-            stacklevel=6,
-        )
+        fix = f"if {name!r} holds the labels, use {{label={name}}}"
+        warn(GraphWarning, "no column 'label'", fix, where=scores.name)
 
 
 def pick_node_column(nodes: Input, sensitive: tuple[str, ...], node: str | None) -> str:
-    """The column of ids of a node table, once its attributes are there too."""
+    """The column of ids of a table of nodes, which must have the attributes too."""
     for name in sensitive:
         if name not in nodes.columns:
-            raise ValueError(
-                f"{nodes.name}: no column {name!r}{nearest(name, nodes.columns)} "
-                f"columns: {', '.join(nodes.columns)}"
-            )
+            fix = f"{did_you_mean(name, nodes.columns)}{_listed(nodes)}"
+            raise InputError(f"no column {name!r}", fix, where=nodes.name)
     if node is not None:
-        return _chosen(nodes, node, "--node")
+        return _given(nodes, "node", node)
     if "node" in nodes.columns:
         return "node"
     other = [name for name in nodes.columns if name not in sensitive]
     if not other:
-        raise ValueError(
-            f"{nodes.name}: has no column of ids beside {', '.join(map(repr, sensitive))}; add one"
-        )
+        problem = f"has no column of ids beside {', '.join(map(repr, sensitive))}"
+        raise InputError(problem, "add one", where=nodes.name)
     return other[0]
 
 
-def not_in(nodes: Input, column: str, told: str | None) -> str:
-    """That an id is not in a node table; where the column was guessed, which one that was."""
-    if told is not None or column == "node":
-        return f"is not in {nodes.name}"
-    return f"is not in {nodes.name}, column {column!r} (--node names another column of ids)"
-
-
-def pick_ends(
-    table: Input, source: str | None, target: str | None, taken: Sequence[str | None] = ()
-) -> tuple[str, str]:
-    """The columns of the two nodes of a pair: as told, by their usual names, or the first two.
-
-    The first two stand in only where neither name is there, and never a column that is ``taken``.
-    """
-    columns = table.columns
-    if len(columns) < 2:
-        raise ValueError(f"{table.name}: needs columns source and target, got {', '.join(columns)}")
-    ends = []
-    for place, (usual, told, option) in enumerate(
-        (("source", source, "--source"), ("target", target, "--target-column"))
-    ):
-        if told is not None:
-            ends.append(_chosen(table, told, option))
-        elif usual in columns:
-            ends.append(usual)
-        elif {"source", "target"} & set(columns) or columns[place] in taken:
-            other = [name for name in columns if name not in ("source", "target", *taken)]
-            raise ValueError(
-                f"{table.name}: no column {usual!r}{nearest(usual, other)} name it with {option}; "
-                f"columns: {', '.join(columns)}"
-            )
-        else:
-            ends.append(columns[place])
-    first, second = ends
-    if first == second:
-        raise ValueError(
-            f"{table.name}: source and target are both column {first!r}; "
-            "name the two columns with --source and --target-column"
-        )
-    return first, second
+def not_listed(nodes: Input, column: str, given: str | None) -> tuple[str, str]:
+    """Reason and advice for an id that is not in a table of nodes, for ``unknown_error``."""
+    if given is not None or column == "node":
+        return f"is not in {nodes.name}", "write ids alike"
+    advice = "write ids alike, or name another column of ids with {node=}"
+    return f"is not in {nodes.name}, column {column!r}", advice
 
 
 def check_header(where: str, ends: tuple[str, str], ids: Iterable[object]) -> None:
@@ -223,41 +221,21 @@ def check_header(where: str, ends: tuple[str, str], ids: Iterable[object]) -> No
     if "source" in ends or "target" in ends:
         return
     if set(ends) <= {str(each) for each in ids}:
-        raise ValueError(
-            f"{where}: the first line, {','.join(ends)}, is a pair of nodes and no line of column "
-            "names; add one, such as source,target"
-        )
+        problem = f"the first line, {','.join(ends)}, is a pair of nodes, not the column names"
+        fix = "add a line of column names, such as source,target"
+        raise InputError(problem, fix, where=where)
 
 
-def _value(scores: Input, reading: Reading) -> tuple[str, bool]:
-    if reading.score is not None and reading.logit is not None:
-        raise ValueError("give either --score or --logit, got both")
-    if reading.score is not None:
-        return _chosen(scores, reading.score, "--score"), False
-    if reading.logit is not None:
-        return _chosen(scores, reading.logit, "--logit"), True
-    found = [name for name in ("score", "logit") if name in scores.columns]
-    if len(found) == 2:
-        raise ValueError(
-            f"{scores.name}: has both columns 'score' and 'logit'; "
-            "choose one with --score score or --logit logit"
-        )
-    if not found:
-        hint = nearest("score", scores.columns)
-        raise ValueError(
-            f"{scores.name}: no column 'score' or 'logit'{hint} name it with --score or --logit; "
-            f"columns: {', '.join(scores.columns)}"
-        )
-    return found[0], found[0] == "logit"
-
-
-def _chosen(table: Input, name: str, option: str) -> str:
+def _given(table: Input, argument: str, name: str) -> str:
     if name not in table.columns:
-        raise ValueError(
-            f"{table.name}: no column {name!r} ({option}){nearest(name, table.columns)} "
-            f"columns: {', '.join(table.columns)}"
-        )
+        fix = f"{did_you_mean(name, table.columns)}{_listed(table)}"
+        problem = f"{name!r} is not a column"
+        raise InputError(problem, fix, where=table.name, argument=argument)
     return name
+
+
+def _listed(table: Input) -> str:
+    return f"columns: {', '.join(table.columns)}"
 
 
 def listed(sensitive: str | Sequence[str]) -> tuple[str, ...]:

@@ -1,16 +1,19 @@
-"""What is wrong or untidy in a classified table: one sentence with row, column and fix."""
+"""Checks of a classified table: wrong rows, self-loops, unknown nodes, duplicates, groups."""
 
 from dataclasses import replace
 from typing import Any
 
+import ibis
 import numpy as np
 
-from linkparity.graph.groups import warn_of_one
-from linkparity.support.optional import require
-from linkparity.support.wording import LOOKED_AT, counted, nearest_id
-from linkparity.tables.engines.base import EXTRA, ROW
-from linkparity.tables.reading.columns import not_in, pick_node_column
-from linkparity.tables.reading.nodes import NONE, unknown_named
+from linkparity.graph.groups import NO_GROUP, add_unknown, warn_of_one
+from linkparity.graph.untidy import duplicate_error, self_loop_error, unknown_error
+from linkparity.support.errors import InputError
+from linkparity.support.registry import did_you_mean
+from linkparity.support.wording import LOOKED_AT, place
+from linkparity.tables.engines.base import ROW
+from linkparity.tables.reading.columns import not_listed
+from linkparity.tables.reading.nodes import no_rows
 from linkparity.tables.reading.score_table import (
     BAD_LABEL,
     BAD_SCORE,
@@ -23,128 +26,115 @@ from linkparity.tables.reading.score_table import (
 )
 
 
-def tidied(table: ScoreTable, several: bool = True) -> ScoreTable:
-    """The table with its rows checked, and untidy ones dropped where the reading says so.
+def check_rows(table: ScoreTable, several: bool = True) -> ScoreTable:
+    """Check the rows, and leave out the untidy ones where the policy says so.
 
     Args:
         table: classified.
         several: whether there must be two groups, to be compared.
     """
-    rows, engine = table.rows, table.engine
-    lost = _lost(table)
-    told = rows.select(issue=rows.issue, lost=lost, row=rows.row)
-    kinds = told.group_by("issue", "lost").aggregate(count=told.count(), first=told.row.min())
+    rows, engine, policy = table.rows, table.engine, table.options.untidy
+    ungrouped = _ungrouped(table)
+    each = rows.select(issue=rows.issue, ungrouped=ungrouped, row=rows.row)
+    kinds = each.group_by("issue", "ungrouped").aggregate(n=each.count(), first=each.row.min())
     found = engine.small(kinds)
-    total = int(found["count"].sum())
+    total = int(found["n"].sum())
     if not total:
-        raise ValueError(
-            f"{table.given.name}: has column names but no rows; there is nothing to do"
-        )
+        raise no_rows(table.given.name)
     _check_issues(table, found["issue"], found["first"])
-    loops = found["issue"] == LOOP
-    unknown = (found["issue"] == OK) & found["lost"]
     dropped = {}
-    if loops.any():
-        dropped["self-loops"] = int(found["count"][loops].sum())
-        if table.reading.self_loops == "error":
-            raise ValueError(_loop(table, int(found["first"][loops].min()), dropped["self-loops"]))
-    if unknown.any():
-        dropped["unknown"] = int(found["count"][unknown].sum())
-        if table.reading.unknown == "error":
-            raise ValueError(
-                _unknown(table, int(found["first"][unknown].min()), dropped["unknown"])
-            )
-    good = rows.filter((rows.issue == OK) & ~lost) if dropped else rows
+    for reason, rule, mine, error in (
+        ("self-loops", policy.self_loops, found["issue"] == LOOP, _self_loop),
+        ("unknown", policy.unknown, (found["issue"] == OK) & found["ungrouped"], _unknown),
+    ):
+        if mine.any():
+            dropped[reason] = int(found["n"][mine].sum())
+            if rule == "error":
+                raise error(table, int(found["first"][mine].min()), dropped[reason])
+    good = rows.filter((rows.issue == OK) & ~ungrouped) if dropped else rows
     table = replace(table, good=good, total=total, dropped=dropped)
-    return _with_sizes(_once(table), several)
+    return _count_groups(_check_duplicates(table), several)
 
 
-def _lost(table: ScoreTable) -> Any:
-    """Whether a row has a node without a group."""
+def _ungrouped(table: ScoreTable) -> Any:
+    """Whether a row has a node without a group that should have one."""
     rows = table.rows
-    return rows.ga == NONE if table.bare else (rows.ga == NONE) | (rows.gb == NONE)
+    first = rows.ga == NO_GROUP
+    return first if table.one_sided else first | (rows.gb == NO_GROUP)
 
 
 def _check_issues(table: ScoreTable, issue: np.ndarray, first: np.ndarray) -> None:
-    """Raise for the first thing that no option resolves."""
+    """Raise for the first problem that no option resolves."""
     columns = table.columns
-    for kind, column, wanted in (
-        (NO_SOURCE, columns.source, "an id; fill it in or leave the row out"),
-        (NO_TARGET, columns.target, "an id; fill it in or leave the row out"),
-        (NO_SCORE, columns.value, "a number; fill it in or leave the row out"),
-        (BAD_SCORE, columns.value, _score_fix(columns.logits)),
-        (BAD_LABEL, columns.label, "0 or 1; 1 is a link, 0 a pair without one"),
+    score = ("a probability in [0, 1]", "if these are logits, name the column with {logit=}")
+    if columns.logits:
+        score = ("a finite logit", "fix the row, or give probabilities in a column 'score'")
+    for kind, column, what, wanted, fix in (
+        (NO_SOURCE, columns.source, "id", "an id", ""),
+        (NO_TARGET, columns.target, "id", "an id", ""),
+        (NO_SCORE, columns.value, "score", "a number", ""),
+        (BAD_SCORE, columns.value, "score", *score),
+        (BAD_LABEL, columns.label, "label", "0 or 1", "use 1 for a link, 0 for any other pair"),
     ):
-        if (issue == kind).any():
-            row = int(first[issue == kind].min())
-            place, cells = _place(table, row, column)
-            held = _shown(cells[column]) if cells else "something"
-            raise ValueError(f"{place} holds {held}, not {wanted}")
+        if not (issue == kind).any():
+            continue
+        where, cells = _locate(table, int(first[issue == kind].min()), column)
+        value = cells.get(column)
+        if not cells:
+            problem = f"a row holds something that is not {wanted}"
+        elif value is None or value == "":
+            problem = f"the {what} is missing"
+        else:
+            problem = f"holds {value!r}, which is not {wanted}"
+        raise InputError(problem, fix or "fill it in or leave the row out", where=where)
 
 
-def _score_fix(logits: bool) -> str:
-    if logits:
-        return "a finite logit; give probabilities in a column 'score' instead"
-    return "a probability in [0, 1]; if these are logits, say --logit and the column's name"
-
-
-def _place(table: ScoreTable, row: int, column: str | None) -> tuple[str, dict[Any, Any]]:
-    """``scores.csv: row 3, column 'score'``, and the row itself."""
+def _locate(table: ScoreTable, row: int, column: str | None) -> tuple[str, dict[Any, Any]]:
+    """``scores.csv: row 3, column 'score'``, and the row's values; none without an order."""
     given = table.given
     if not given.ordered:
-        return f"{given.name}: a row, column {column!r}", {}
-    cells = given.table.filter(given.table[ROW] == row).to_pyarrow().to_pylist()[0]
-    return f"{given.name}: row {table.engine.position(given, row):,}, column {column!r}", cells
+        return place(given.name, None, column), {}
+    values = given.table.filter(given.table[ROW] == row).to_pyarrow().to_pylist()[0]
+    return place(given.name, table.engine.position(given, row), column), values
 
 
-def _shown(value: Any) -> str:
-    return "nothing" if value is None or value == "" else repr(value)
+def _self_loop(table: ScoreTable, row: int, count: int) -> InputError:
+    where, values = _locate(table, row, table.columns.target)
+    return self_loop_error(where, values.get(table.columns.target), count, bipartite=True)
 
 
-def _loop(table: ScoreTable, row: int, count: int) -> str:
-    place, cells = _place(table, row, table.columns.target)
-    node = f"node {cells[table.columns.target]!r}" if cells else "a node"
-    return (
-        f"{place} joins {node} with itself ({counted(count, 'such row')}); leave them out "
-        "with --self-loops drop, or say --bipartite if sources and targets are two kinds of nodes"
-    )
-
-
-def _unknown(table: ScoreTable, row: int, count: int) -> str:
-    rows = table.rows
-    mine = rows.filter((rows.row == row) & (rows.issue == OK) & _lost(table))
+def _unknown(table: ScoreTable, row: int, count: int) -> InputError:
+    rows, columns, nodes = table.rows, table.columns, table.groups.given
+    mine = rows.filter((rows.row == row) & (rows.issue == OK) & _ungrouped(table))
     found = mine.limit(1).to_pyarrow().to_pylist()[0]
-    first = found["ga"] == NONE
-    column = table.columns.source if first else table.columns.target
-    nodes = table.groups.source
-    groups = table.columns.source_groups if first else table.columns.target_groups
-    place, cells = _place(table, row, column if nodes is not None else groups[0])
-    node = cells.get(column)
-    why, hint = f"has no {table.reading.attribute}", "; fill it in,"
-    fix = "--unknown group (a group of their own) or --unknown drop (leave such rows out)"
-    if nodes is not None and found["a" if first else "b"] != NONE:
-        why = f"{why} in {nodes.name}"
+    first = found["ga"] == NO_GROUP
+    column = columns.source if first else columns.target
+    groups = columns.source_groups if first else columns.target_groups
+    where, values = _locate(table, row, column if nodes is not None else groups[0])
+    node = values.get(column)
+    reason, advice = f"has no {table.options.attribute}", "fill it in"
+    bipartite = False
+    if nodes is not None and found["a" if first else "b"] != NO_GROUP:
+        reason = f"{reason} in {nodes.name}"
     elif nodes is not None:
-        told = table.reading.node
-        why = not_in(nodes, pick_node_column(nodes, table.reading.sensitive, told), told)
+        reason, advice = not_listed(nodes, str(columns.node), table.options.node)
         ids = table.groups.nodes.select("node").limit(LOOKED_AT).to_pyarrow()["node"].to_pylist()
-        hint = f"{nearest_id(node, ids) if cells else ';'} write ids alike,"
-        if not first and not (table.rows.b != NONE).any().to_pyarrow().as_py():
-            fix += ", or say --bipartite if targets have no groups"
-    named = f"node {node!r}" if cells else "a node"
-    return f"{place}: {named} {why} ({counted(count, 'such row')}){hint} or use {fix}"
+        advice = (did_you_mean(str(node), map(str, ids)) if values else "") + advice
+        bipartite = not first and not (rows.b != NO_GROUP).any().to_pyarrow().as_py()
+    return unknown_error(where, node, reason, advice, count, bipartite=bipartite)
 
 
-def _once(table: ScoreTable) -> ScoreTable:
+def _check_duplicates(table: ScoreTable) -> ScoreTable:
     """Every pair once: an error by default, or the first row of each."""
-    ibis = require("ibis", "audit and project", EXTRA)
-    good, engine = table.good, table.engine
+    good, engine, options = table.good, table.engine, table.options
     low, high = good.a, good.b
-    if not table.reading.ordered:
+    if not options.ordered:
         low, high = ibis.least(low, high), ibis.greatest(low, high)
     keyed = good.select(row=good.row, low=low, high=high)
     by: tuple[str, ...] = ("low", "high")
-    if table.groups.nodes is not None and not table.bare and table.reading.unknown != "group":
+    if (
+        table.groups.nodes is not None and not table.one_sided and options.untidy.unknown != "group"
+    ):  # nodes are numbered from 0, so that one number of 64 bits holds a pair
         keyed = keyed.mutate(key=keyed.low.cast("int64") * 2**31 + keyed.high)
         by = ("key",)
     found = engine.small(keyed.select(*by).distinct().aggregate(pairs=lambda t: t.count()))
@@ -154,80 +144,72 @@ def _once(table: ScoreTable) -> ScoreTable:
     pairs = keyed.group_by(*by).aggregate(
         first=keyed.row.min(), again=keyed.row.max(), n=keyed.count()
     )
-    twice = pairs.filter(pairs.n > 1)
-    if table.reading.duplicates == "error":
-        raise ValueError(_twice(table, twice, count))
-    if not table.given.ordered:
-        raise ValueError(f"{table.given.name}: --duplicates first needs a table with an order")
-    repeats = keyed.inner_join(twice, list(by)).filter(lambda t: t.row > t.first).select("row")
-    rest = good.anti_join(repeats, "row")
-    return replace(
-        table,
-        good=engine.keep(rest, "once"),
-        dropped=table.dropped | {"duplicates": count},
+    repeated = pairs.filter(pairs.n > 1)
+    if options.untidy.duplicates == "error":
+        raise _duplicate(table, repeated, count)
+    later = keyed.inner_join(repeated, list(by)).filter(lambda t: t.row > t.first).select("row")
+    rest = engine.keep(good.anti_join(later, "row"), "once")
+    return replace(table, good=rest, dropped=table.dropped | {"duplicates": count})
+
+
+def _duplicate(table: ScoreTable, repeated: Any, count: int) -> InputError:
+    found = repeated.order_by("first").limit(1).to_pyarrow().to_pylist()[0]
+    source, target = table.columns.source, table.columns.target
+    where, values = _locate(table, found["again"], source)
+    if not values:
+        return duplicate_error(where, None, None, count)
+    _, before = _locate(table, found["first"], source)
+    return duplicate_error(
+        where,
+        (values[source], values[target]),
+        table.engine.position(table.given, found["first"]),
+        count,
+        reversed_pair=before[source] != values[source] and not table.options.ordered,
     )
 
 
-def _twice(table: ScoreTable, twice: Any, count: int) -> str:
-    found = twice.order_by("first").limit(1).to_pyarrow().to_pylist()[0]
-    first = found["first"]
-    place, cells = _place(table, found["again"], table.columns.source)
-    pair = f"({cells.get(table.columns.source)!r}, {cells.get(table.columns.target)!r})"
-    named = f"the pair {pair}" if cells else "a pair"
-    where = f" after row {table.engine.position(table.given, first):,}" if cells else ""
-    _, before = _place(table, first, table.columns.source)
-    turned = before.get(table.columns.source) != cells.get(table.columns.source)
-    fix = "--duplicates first"
-    if turned and not table.reading.ordered:
-        fix += ", or say --directed if (a, b) and (b, a) are two pairs"
-    return (
-        f"{place}: {named} stands again{where} ({counted(count, 'repeated row')}); "
-        f"keep the first of each with {fix}"
-    )
-
-
-def _with_sizes(table: ScoreTable, several: bool) -> ScoreTable:
+def _count_groups(table: ScoreTable, several: bool) -> ScoreTable:
     """Nodes per group; a node with two groups, or a single group, is an error."""
     good, engine = table.good, table.engine
     ends = good.select(node=good.a, group=good.ga, side=0)
-    if not table.bare:
-        other = int(table.reading.bipartite)  # where an id may stand for a node on either side
+    if not table.one_sided:
+        other = int(table.options.bipartite)  # there an id may be a node of either side
         ends = ends.union(good.select(node=good.b, group=good.gb, side=other))
     each = ends.group_by("side", "node").aggregate(low=ends.group.min(), high=ends.group.max())
-    found = engine.small(each.group_by("low", "high").aggregate(count=each.count()))
+    found = engine.small(each.group_by("low", "high").aggregate(n=each.count()))
     torn = found["low"] != found["high"]
     if torn.any():
-        a, b = int(found["low"][torn][0]), int(found["high"][torn][0])
-        raise ValueError(_torn(table, each, a, b))
+        raise _two_groups(table, each, int(found["low"][torn][0]), int(found["high"][torn][0]))
     names = table.names
     if found["high"].size and found["high"].max() == len(names):
-        names = unknown_named(names, table.given.name)
+        names = add_unknown(names, table.given.name)
     sizes = np.zeros(len(names), dtype=np.int64)
-    sizes[found["low"]] = found["count"]
+    sizes[found["low"]] = found["n"]
     present = np.flatnonzero(sizes)
     if len(present) < (2 if several else 1):
-        which = f"only one group, {names[present[0]]!r}" if len(present) else "no group at all"
-        raise ValueError(
-            f"{table.given.name}: {which}, has scores; parity compares two or more, "
-            f"so check column {table.reading.attribute!r}"
+        which = f"only one group, {names[present[0]]!r}," if len(present) else "no group"
+        raise InputError(
+            f"{which} has scores, and parity compares two or more",
+            f"check column {table.options.attribute!r}",
+            where=table.given.name,
         )
     warn_of_one(names, sizes.tolist(), table.given.name)
     return replace(table, names=names, sizes=tuple(sizes.tolist()))
 
 
-def _torn(table: ScoreTable, each: Any, low: int, high: int) -> str:
-    """Which node has two groups, and the first row that it stands in."""
+def _two_groups(table: ScoreTable, each: Any, low: int, high: int) -> InputError:
+    """A node has two groups; the error names the first row that it occurs in."""
     torn = each.filter((each.low == low) & (each.high == high)).order_by("side", "node").limit(1)
     node, side = (torn.to_pyarrow().to_pylist()[0][name] for name in ("node", "side"))
-    good, apart = table.good, table.reading.bipartite
-    at_source, at_target = good.a == node, good.b == node
-    where = (at_target if side else at_source) if apart else at_source | at_target
-    rows = good.filter(where).select("row", "a")
-    first = rows.order_by("row").limit(1).to_pyarrow().to_pylist()[0]
-    stands_first = first["a"] == node and not (apart and side)
-    column = table.columns.source if stands_first else table.columns.target
-    place, cells = _place(table, first["row"], column)
-    named = f"node {cells[column]!r}" if cells else "a node"
+    good, apart = table.good, table.options.bipartite
+    is_source, is_target = good.a == node, good.b == node
+    inside = (is_target if side else is_source) if apart else is_source | is_target
+    first = good.filter(inside).select("row", "a").order_by("row").limit(1).to_pyarrow()
+    row, a = (first[name][0].as_py() for name in ("row", "a"))
+    as_source = a == node and not (apart and side)
+    column = table.columns.source if as_source else table.columns.target
+    where, values = _locate(table, row, column)
+    named = f"node {values[column]!r}" if values else "a node"
     names = (*table.names, "no value")
-    both = f"{names[low]!r} and {names[high]!r}"
-    return f"{place}: {named} has two groups in this table, {both}; keep one"
+    problem = f"{named} has two groups in this table, {names[low]!r} and {names[high]!r}"
+    return InputError(problem, "keep one of them", where=where)

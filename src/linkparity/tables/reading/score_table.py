@@ -1,28 +1,30 @@
-"""Join and classify once: every row of a score table gets its groups, its code, its logit."""
+"""The classified score table: every row with its groups, code, probability and logit."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
+import ibis
 import numpy as np
 
-from linkparity.support.optional import require
-from linkparity.tables.engines.base import EXTRA, ROW, Engine, Input
-from linkparity.tables.reading.bipartite import described_side
-from linkparity.tables.reading.columns import Columns, Reading, pick_columns
-from linkparity.tables.reading.expressions import both_scales, label_number, number
+from linkparity.graph.groups import NO_GROUP
+from linkparity.support.errors import InputError
+from linkparity.tables.engines.base import ROW, Engine, Input
+from linkparity.tables.reading.columns import Columns, ReadOptions
 from linkparity.tables.reading.nodes import (
-    NONE,
     Groups,
     absent,
-    alike,
+    comparable,
+    described_side,
     number_values,
     read_nodes,
     with_group,
 )
 
-#: What may be wrong with a row; the number is the order in which it is told.
+#: What may be wrong with a row, in the order in which it is reported.
 OK, NO_SOURCE, NO_TARGET, NO_SCORE, BAD_SCORE, BAD_LABEL, LOOP = range(7)
 LABELS = 2
+#: A larger logit is a probability of exactly 0 or 1 in float64.
+MAX_LOGIT = 700.0
 
 
 @dataclass(frozen=True)
@@ -30,31 +32,31 @@ class ScoreTable:
     """A score table, classified.
 
     Attributes:
-        engine: where it lies.
-        given: the table as it came.
+        engine: where it is stored.
+        given: the table as given.
         columns: which column holds what.
-        reading: how it was to be read.
+        options: how it was read.
         groups: values and nodes with their groups.
         names: names of the groups.
         rows: Ibis table, one row per row of the input: ``row, a, b`` (nodes), ``ga, gb`` (groups,
             −1 for none), ``code`` (groups and label in one number), ``p``, ``x``, ``issue``.
         good: the same, only the rows that count.
-        bare: whether targets have no group by their nature.
-        grid: how many numbers a group may have in a code: every group, none, and unknown.
+        one_sided: whether only sources have groups.
+        grid: number of values of a group in a code: every group, none, and unknown.
         total: rows of the input.
-        dropped: how many rows are left out, by reason.
+        dropped: number of rows that are left out, by reason.
         sizes: nodes of each group.
     """
 
     engine: Engine
     given: Input
     columns: Columns
-    reading: Reading
+    options: ReadOptions
     groups: Groups
     names: tuple[str, ...]
     rows: Any
     good: Any
-    bare: bool
+    one_sided: bool
     grid: int
     total: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
@@ -65,8 +67,8 @@ class ScoreTable:
         """Whether there are labels."""
         return self.columns.label is not None
 
-    def written(self, numbers: bool) -> Any:
-        """The input as it is written; with ``numbers``, those that came in a text file as such."""
+    def to_write(self, numbers: bool) -> Any:
+        """The input; with ``numbers``, the scores and labels of a text file as numbers."""
         given, label = self.given.table, self.columns.label
         if not numbers or not self.given.text:
             return given
@@ -76,52 +78,50 @@ class ScoreTable:
         return given.mutate(**found)
 
     def keys(self, code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``(K, 2)`` groups and ``(K,)`` labels that codes stand for."""
+        """``(K, 2)`` groups and ``(K,)`` labels of codes."""
         pair, label = np.divmod(code.astype(np.int64), LABELS)
         first, second = np.divmod(pair, self.grid)
         return np.stack([first - 1, second - 1], axis=1), label
 
 
-def classify(engine: Engine, scores: Input, nodes: Input | None, reading: Reading) -> ScoreTable:
-    """Read, join and classify a score table, once; :func:`tidied` checks what came out."""
-    columns = pick_columns(scores, reading, nodes is not None)
+def classify(
+    engine: Engine, scores: Input, nodes: Input | None, columns: Columns, options: ReadOptions
+) -> ScoreTable:
+    """Join and classify a score table, once; :func:`check_rows` checks the result."""
     base = _base(scores, columns)
     if nodes is None:
-        first, second = _placed("s", columns.source_groups), _placed("t", columns.target_groups)
+        first, second = _renamed("s", columns.source_groups), _renamed("t", columns.target_groups)
         ends = [(base, first), (base, second)] if second else [(base, first)]
         groups = number_values(engine, ends, scores.name, columns.source_groups)
-        bare = not columns.target_groups
-        joined = _from_columns(engine, base, columns, groups)
+        one_sided = not columns.target_groups
+        joined = _join_columns(engine, base, first, second, groups)
     else:
-        groups = read_nodes(engine, nodes, reading)
-        side = described_side(engine, base, groups, scores.name) if reading.bipartite else "both"
-        bare = side != "both"
+        groups = read_nodes(engine, nodes, str(columns.node), options)
+        side = described_side(engine, base, groups, scores.name) if options.bipartite else "both"
+        one_sided = side != "both"
         if side == "targets":
-            columns, base = columns.turned, base.mutate(source=base.target, target=base.source)
-        joined = _from_nodes(engine, base, groups, bare, reading.unknown == "group")
+            columns, base = columns.exchanged, base.mutate(source=base.target, target=base.source)
+        joined = _join_nodes(engine, base, groups, one_sided, options.untidy.unknown == "group")
     grid = len(groups.names) + 2
-    rows = engine.keep(_classified(joined, columns, grid, reading, bare), "classified")
+    rows = engine.keep(_classified(joined, columns, grid, options, one_sided), "classified")
     return ScoreTable(
-        engine, scores, columns, reading, groups, groups.names, rows, rows, bare, grid
+        engine, scores, columns, options, groups, groups.names, rows, rows, one_sided, grid
     )
 
 
 def _base(scores: Input, columns: Columns) -> Any:
     """Row, ends, score and label under our own names, numbers as numbers."""
-    ibis = require("ibis", "audit and project", EXTRA)
     table = scores.table
     value, label = table[columns.value], ibis.literal(0)
     extra = {f"s{i}": table[name] for i, name in enumerate(columns.source_groups)}
     for i, name in enumerate(columns.target_groups):
-        extra[f"s{i}"], extra[f"t{i}"] = alike(extra[f"s{i}"], table[name])
-    source, target = alike(table[columns.source], table[columns.target])
+        extra[f"s{i}"], extra[f"t{i}"] = comparable(extra[f"s{i}"], table[name])
+    source, target = comparable(table[columns.source], table[columns.target])
     for name in filter(None, (columns.value, columns.label)):
         kind = table[name].type()
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
-            raise ValueError(
-                f"{scores.name}: column {name!r} holds values of the type {kind}, not numbers; "
-                "name another column"
-            )
+            problem = f"column {name!r} holds values of the type {kind}, not numbers"
+            raise InputError(problem, "name another column", where=scores.name)
     if columns.label is not None:
         label = label_number(table[columns.label])
     return table.select(
@@ -134,88 +134,122 @@ def _base(scores: Input, columns: Columns) -> Any:
     )
 
 
-def _placed(end: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """How the group columns of one end are called in the base table."""
+def _renamed(end: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of the group columns of one end in the base table."""
     return tuple(f"{end}{i}" for i in range(len(names)))
 
 
-def _from_columns(engine: Engine, base: Any, columns: Columns, groups: Groups) -> Any:
-    """Groups from columns of the score table; nodes are told apart by a hash of their ids."""
-    ibis = require("ibis", "audit and project", EXTRA)
-    first, second = _placed("s", columns.source_groups), _placed("t", columns.target_groups)
+def _join_columns(
+    engine: Engine, base: Any, first: tuple[str, ...], second: tuple[str, ...], groups: Groups
+) -> Any:
+    """Groups from columns of the score table; a node's number is a hash of its id."""
     joined = with_group(base, first, groups.mapping, "ga")
     joined = (
         with_group(joined, second, groups.mapping, "gb")
         if second
-        else joined.mutate(gb=ibis.literal(NONE, "int32"))
+        else joined.mutate(gb=ibis.literal(NO_GROUP, "int32"))
     )
-    return joined.mutate(a=engine.number(joined.source), b=engine.number(joined.target))
+    return joined.mutate(a=engine.hash_ids(joined.source), b=engine.hash_ids(joined.target))
 
 
-def _from_nodes(engine: Engine, base: Any, groups: Groups, bare: bool, apart: bool) -> Any:
-    """Groups from the node table; a node that is not there has number and group −1.
+def _join_nodes(engine: Engine, base: Any, groups: Groups, one_sided: bool, apart: bool) -> Any:
+    """Groups from the table of nodes; a node that is not in it has number and group −1.
 
-    With ``apart`` such nodes are told from each other, by a hash of their ids as number.
+    With ``apart``, such nodes are told from each other: their number is a hash of their id.
     """
-    ibis = require("ibis", "audit and project", EXTRA)
-    nodes = groups.nodes
+    nodes, none = groups.nodes, ibis.literal(NO_GROUP, "int32")
 
     def look_up(table: Any, end: str, number: str, group: str) -> Any:
-        ids, here = alike(nodes.node, table[end])
-        small = nodes.select(
+        ids, here = comparable(nodes.node, table[end])
+        known = nodes.select(
             **{f"{number}_id": ids, f"{number}_no": nodes.number, f"{group}_no": nodes.group}
         )
-        joined = table.left_join(small, here == small[f"{number}_id"])
-        none = ibis.literal(NONE, "int32")
-        strange = engine.number(joined[end].cast("string")) if apart else none
+        joined = table.left_join(known, here == known[f"{number}_id"])
+        unlisted = engine.hash_ids(joined[end].cast("string")) if apart else none
         return joined.select(
             *[joined[c] for c in table.columns],
             **{
-                number: ibis.coalesce(joined[f"{number}_no"], strange),
+                number: ibis.coalesce(joined[f"{number}_no"], unlisted),
                 group: ibis.coalesce(joined[f"{group}_no"], none),
             },
         )
 
     joined = look_up(base, "source", "a", "ga")
-    if bare:
-        return joined.mutate(b=engine.number(joined.target), gb=ibis.literal(NONE, "int32"))
+    if one_sided:
+        return joined.mutate(b=engine.hash_ids(joined.target), gb=none)
     return look_up(joined, "target", "b", "gb")
 
 
-def _classified(joined: Any, columns: Columns, grid: int, reading: Reading, bare: bool) -> Any:
+def _classified(
+    joined: Any, columns: Columns, grid: int, options: ReadOptions, one_sided: bool
+) -> Any:
     """The rows as they are kept: nodes, groups, code, probability, logit, what is wrong."""
-    ibis = require("ibis", "audit and project", EXTRA)
-    if reading.unknown == "group":
+    if options.untidy.unknown == "group":
         own = grid - 2
-        spare = {"ga": ibis.ifelse(joined.ga == NONE, own, joined.ga).cast("int32")}
-        if not bare:
-            spare["gb"] = ibis.ifelse(joined.gb == NONE, own, joined.gb).cast("int32")
+        spare = {"ga": ibis.ifelse(joined.ga == NO_GROUP, own, joined.ga).cast("int32")}
+        if not one_sided:
+            spare["gb"] = ibis.ifelse(joined.gb == NO_GROUP, own, joined.gb).cast("int32")
         joined = joined.mutate(**spare)
     x, p = both_scales(joined.value, columns.logits)
     low, high = joined.ga, joined.gb
-    if not reading.directed and not bare:
+    if not options.directed and not one_sided:
         low, high = ibis.least(low, high), ibis.greatest(low, high)
     label = ibis.ifelse(joined.label == 1.0, 1, 0)
     code = ((low + 1) * grid + (high + 1)) * LABELS + label
     return joined.select(
         row=joined.row, a=joined.a, b=joined.b, ga=joined.ga, gb=joined.gb,
-        code=code.cast("int32"), p=p, x=x, issue=_issue(joined, columns, reading),
+        code=code.cast("int32"), p=p, x=x, issue=_issue(joined, columns, options),
     )  # fmt: skip
 
 
-def _issue(mixed: Any, columns: Columns, reading: Reading) -> Any:
-    ibis = require("ibis", "audit and project", EXTRA)
-    value = mixed.value
-    bounds = (-1.7e308, 1.7e308) if columns.logits else (0.0, 1.0)
+def _issue(joined: Any, columns: Columns, options: ReadOptions) -> Any:
+    value = joined.value
+    low, high = (-1.7e308, 1.7e308) if columns.logits else (0.0, 1.0)
     checks = [
-        (absent(mixed.source), NO_SOURCE),
-        (absent(mixed.target), NO_TARGET),
+        (absent(joined.source), NO_SOURCE),
+        (absent(joined.target), NO_TARGET),
         (value.isnull(), NO_SCORE),
-        (value.isnan() | (value < bounds[0]) | (value > bounds[1]), BAD_SCORE),
+        (value.isnan() | (value < low) | (value > high), BAD_SCORE),
     ]
     if columns.label is not None:
-        good = (mixed.label == 0.0) | (mixed.label == 1.0)
-        checks.append((mixed.label.isnull() | ~good, BAD_LABEL))
-    if not reading.bipartite:
-        checks.append((mixed.source == mixed.target, LOOP))
+        good = (joined.label == 0.0) | (joined.label == 1.0)
+        checks.append((joined.label.isnull() | ~good, BAD_LABEL))
+    if not options.bipartite:
+        checks.append((joined.source == joined.target, LOOP))
     return ibis.cases(*checks, else_=OK).cast("int8")
+
+
+def number(column: Any) -> Any:
+    """A column of numbers, booleans or text as numbers; other text becomes null."""
+    if column.type().is_boolean():
+        return column.cast("int8").cast("float64")
+    return column.try_cast("float64") if column.type().is_string() else column.cast("float64")
+
+
+def label_number(column: Any) -> Any:
+    """A label as a number; text may also be true or false."""
+    if not column.type().is_string():
+        return number(column)
+    word = column.lower()
+    return ibis.cases((word == "true", 1.0), (word == "false", 0.0), else_=number(column))
+
+
+def both_scales(value: Any, logits: bool) -> tuple[Any, Any]:
+    """Logit and probability; a probability of 0 or 1 has an infinite logit."""
+    if logits:
+        return value, sigmoid(value)
+    inside = (value > 0) & (value < 1)
+    safe = ibis.ifelse(inside, value, 0.5)
+    edge = ibis.ifelse(value >= 1, float("inf"), float("-inf"))
+    return ibis.ifelse(inside, safe.ln() - (1 - safe).ln(), edge), value
+
+
+def sigmoid(z: Any) -> Any:
+    """σ(z) as an expression, from exp(−|z|)."""
+    small = (-z.abs()).exp()
+    return ibis.ifelse(z > 0, 1 / (1 + small), small / (1 + small))
+
+
+def movable(rows: Any) -> Any:
+    """Whether a tilt can change a row's score; one of exactly 0 or 1 stays as it is."""
+    return rows.x.abs() <= MAX_LOGIT

@@ -1,0 +1,111 @@
+"""What audit and project return in Python: values, tables to print, HTML, files of tilts."""
+
+import json
+import os
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logit, rel_entr
+from table_cases import exit_code, make_scores, write
+
+import linkparity as lp
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def case():
+    scores, people, _ = make_scores()
+    return scores, people
+
+
+def test_the_report_is_that_of_the_command(case, tmp_path, capfd):
+    scores, people = case
+    fair, report = lp.project(scores, "kind", people, report=True)
+    pd.testing.assert_frame_equal(fair, lp.project(scores, "kind", people))
+    file, nodes = write(scores, tmp_path / "s.csv"), write(people, tmp_path / "n.csv")
+    args = ("--nodes", nodes, "--sensitive", "kind", "--out", tmp_path / "o.csv", "--json")
+    assert exit_code("project", file, *args) == 0
+    said = json.loads(capfd.readouterr().out)
+    for name, value in report.to_dict().items():
+        if isinstance(value, float | dict):
+            assert said[name] == pytest.approx(value, abs=1e-9), name
+    assert [cell["groups"] for cell in said["tilts"]] == [list(c.groups) for c in report.tilts]
+
+
+def test_the_report_agrees_with_the_rows(case):
+    scores, people = case
+    fair, report = lp.project(scores, "kind", people, criterion="weak-dp", report=True)
+    p, h = fair.fair_score.to_numpy(), scores.score.to_numpy()
+    divergence = rel_entr(p, h) + rel_entr(1 - p, 1 - h)
+    assert report.kl == pytest.approx(divergence.mean(), abs=1e-9)
+    before, after = (lp.audit(fair, "kind", people, score=name) for name in ("score", "fair_score"))
+    for found, audit in ((report.before, before), (report.after, after)):
+        for name in ("auc", "dp", "eo", "rdp"):
+            assert found[name] == pytest.approx(audit.values[name], abs=1e-9)
+        assert found["weak-dp"] == pytest.approx(audit.views["mixed"]["dp"].value, abs=1e-9)
+    assert report.after["weak-dp"] < 1e-9 < report.before["weak-dp"]
+    kind = people.set_index("node").kind
+    same = kind[scores.source].to_numpy() == kind[scores.target].to_numpy()
+    tilts = {cell.groups: cell.tilt for cell in report.tilts}
+    added = np.where(same, tilts[("within",)], tilts[("between",)])
+    assert p == pytest.approx(expit(logit(h) + added), abs=1e-12)
+
+
+class Texts(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.texts = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+def test_results_print_as_tables_and_as_html(case):
+    scores, people = case
+    people = people.assign(kind=people.kind.replace("red", EVIL))
+    audit = lp.audit(scores, "kind", people)
+    _, report = lp.project(scores, "kind", people, report=True)
+    groups = ("blue", "green", EVIL)
+    cells = [f"{cell.mean:.4f}" for cell in audit.cells]
+    gaps = [f"{found['dp'].value:.4f}" for found in audit.views.values()]
+    places = [f"{part.slot_share:.4f}" for part in audit.exposure]
+    tilts = [f"{cell.tilt:+.6f}" for cell in report.tilts]
+    changes = [f"{report.before[name]:.4f}" for name in ("auc", "dp", "weak-dp", "eo", "rdp")]
+    for shown, values in ((audit, [*cells, *gaps, *places]), (report, [*tilts, *changes])):
+        page = Texts()
+        page.feed(shown._repr_html_())
+        assert "table" in page.tags
+        assert "script" not in page.tags
+        for text in (str(shown), "".join(page.texts)):
+            for value in (*values, *groups):
+                assert value in text
+    assert repr(audit).startswith("Audit(auc=")
+
+
+def test_tilts_replace_no_file_unless_forced(case, tmp_path, monkeypatch):
+    scores, people = case
+    monkeypatch.chdir(tmp_path)
+    lp.project(scores, "kind", people, save_tilts="t.json")
+    first = (tmp_path / "t.json").read_text()
+    with pytest.raises(ValueError, match=r"t.json: exists already; .* with force=True"):
+        lp.project(scores, "kind", people, save_tilts="t.json", criterion="eo")
+    assert (tmp_path / "t.json").read_text() == first
+    lp.project(scores, "kind", people, save_tilts="t.json", criterion="eo", force=True)
+    assert json.loads((tmp_path / "t.json").read_text())["criterion"] == "eo"
+    with pytest.raises(ValueError, match=r"t.json: is .*read"):
+        lp.project(scores, "kind", people, apply="t.json", save_tilts="./t.json", force=True)
+    assert os.listdir() == ["t.json"]
+
+
+def test_tilts_are_written_through_a_device(case):
+    scores, people = case
+    before = os.stat("/dev/null")
+    lp.project(scores, "kind", people, save_tilts="/dev/null")
+    assert os.stat("/dev/null") == before
