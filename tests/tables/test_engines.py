@@ -73,9 +73,9 @@ def test_results_come_small_or_in_batches_and_are_counted(engine):
     count = 100_000
     rows = engine.take(pa.table({"k": np.arange(count) % 3, "x": np.arange(count)}), "long")
     before = engine.scans
-    kept = engine.keep(rows.mutate(y=rows.x * 2.0), "kept")
+    kept = engine.keep(rows.mutate(y=rows.x * 2), "kept")
     sums = engine.small(kept.group_by("k").aggregate(s=kept.y.sum()).order_by("k"))
-    assert sums["s"].tolist() == [float(np.arange(k, count, 3).sum() * 2) for k in range(3)]
+    assert sums["s"].tolist() == [int(np.arange(k, count, 3).sum() * 2) for k in range(3)]
     parts = list(engine.batches(kept.select("x").order_by("x")))
     assert np.array_equal(np.concatenate([part[0] for part in parts]), np.arange(count))
     assert engine.scans == before + 3
@@ -139,8 +139,7 @@ def test_a_file_that_cannot_be_read_is_named(files, name, tmp_path):
 
 
 @pytest.mark.parametrize("name", FOR_FILES)
-@pytest.mark.parametrize("shape", ["csv", "tsv.gz", "parquet"])
-def test_untidy_tables_give_what_duckdb_gives(name, shape, tmp_path):
+def test_untidy_tables_give_what_duckdb_gives(name, tmp_path):
     scores, people, _ = make_scores(extreme=True)
     loop = pd.DataFrame([("7", "7", 0.5, 0)], columns=scores.columns)
     back = scores[:3].rename(columns={"source": "target", "target": "source"})
@@ -150,7 +149,7 @@ def test_untidy_tables_give_what_duckdb_gives(name, shape, tmp_path):
     options = ReadOptions(("kind",), untidy=UntidyPolicy("group", "first", "drop"))
     found = {}
     for each in ("duckdb", name):
-        out = tmp_path / f"{each}.{shape}"
+        out = tmp_path / f"{each}.tsv.gz"
         tables = FileTables(str(given), str(nodes), options, each, out=str(out))
         audit = audit_table(tables, AuditOptions(confidence=None))
         _, report = project_table(tables, ProjectOptions(explain=True, force=True))

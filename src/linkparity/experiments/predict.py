@@ -25,7 +25,6 @@ from linkparity.tables.reading.files import (
     open_table_file,
     output_directory,
 )
-from linkparity.tables.reading.nodes import id_text
 
 SCORE = "score"
 
@@ -153,6 +152,8 @@ def _numbered_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """``(P,)`` rows to score, in order, and ``(P, 2)`` the numbers of their nodes."""
     import pyarrow as pa
+
+    from linkparity.tables.reading.nodes import id_text
 
     for name in given.columns:
         if name.lower() == SCORE:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import pyarrow as pa
 
+from linkparity.support.errors import PlainError
 from linkparity.support.workspace import Workspace
-from linkparity.tables.engines.errors import disk_full
 from linkparity.tables.reading.files import OURS, Format, TableFile
 
 if TYPE_CHECKING:
@@ -174,5 +173,13 @@ class Engine:
 
 def numbered(data: Any) -> Any:
     """An Arrow table, or a stream of batches, as an Arrow table with the number of each row."""
+    import pyarrow as pa
+
     table = data if isinstance(data, pa.Table) else data.read_all()
     return table.append_column(ROW, pa.array(np.arange(table.num_rows)))
+
+
+def disk_full(problem: str) -> PlainError:
+    """The disk, or the space for temporary files, is full."""
+    fix = "free some space, or use another directory for temporary files and outputs"
+    return PlainError(f"{problem}; nothing was written", fix)

@@ -4,14 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import duckdb
-import pyarrow as pa
-from pyarrow import parquet
-
 from linkparity.support.errors import InputError
 from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import ROW, Engine, Input, numbered
-from linkparity.tables.engines.errors import explain_duckdb, stopped, unreadable
 from linkparity.tables.reading.files import (
     DELIMITER,
     Format,
@@ -44,6 +39,8 @@ class DuckEngine(Engine):
     """
 
     def __init__(self, workspace: Workspace, size: int = 0) -> None:
+        import duckdb
+
         on_disk = size > IN_MEMORY
         settings: dict[str, Any] = {
             "temp_directory": str(workspace.path / "spill"),
@@ -78,6 +75,10 @@ class DuckEngine(Engine):
 
         The result has no Ibis table; :meth:`column` has its values.
         """
+        import duckdb
+
+        from linkparity.tables.engines.errors import stopped, unreadable
+
         self.files.append(file)
         path = text(literal_path(file.path))
         try:
@@ -126,10 +127,14 @@ class DuckEngine(Engine):
 
     def explain(self, error: Exception) -> BaseException | None:
         """What to raise instead of an error that a file, the disk or DuckDB caused."""
+        from linkparity.tables.engines.errors import explain_duckdb
+
         return explain_duckdb(error, self.files) or super().explain(error)
 
     def take(self, data: Any, name: str) -> Any:
         """An Arrow table, or a stream of Arrow batches, as a numbered table."""
+        import pyarrow as pa
+
         if isinstance(data, pa.Table):
             self.duck.register(f"frame_{name}", numbered(data))
         else:
@@ -181,6 +186,9 @@ class DuckEngine(Engine):
 
 def check_parquet(file: TableFile) -> None:
     """Refuse column names that cannot be kept; DuckDB would change them silently."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
         names = parquet.read_schema(file.path).names
     except (pa.ArrowException, OSError):
@@ -196,6 +204,9 @@ def size_of(file: TableFile) -> int:
     stored = file.path.stat().st_size
     if file.kind != "parquet":
         return stored
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
         return max(stored, ROW_BYTES * int(parquet.read_metadata(file.path).num_rows))
     except (pa.ArrowException, OSError):

@@ -7,6 +7,7 @@ import duckdb
 
 from linkparity.support.errors import InputError, PlainError
 from linkparity.support.wording import counted, place
+from linkparity.tables.engines.base import disk_full
 from linkparity.tables.reading.files import TableFile, literal_path, mixed_line_ends, row_of
 
 #: Signs in DuckDB's messages that the disk is full.
@@ -38,12 +39,6 @@ def stopped(error: Exception) -> BaseException | None:
     if isinstance(error, OF_SYSTEM) and any(sign in str(error) for sign in FULL):
         return disk_full(_first_line(error))
     return None
-
-
-def disk_full(problem: str) -> PlainError:
-    """The disk, or the space for temporary files, is full."""
-    fix = "free some space, or use another directory for temporary files and outputs"
-    return PlainError(f"{problem}; nothing was written", fix)
 
 
 def unreadable(file: TableFile, message: str) -> InputError:

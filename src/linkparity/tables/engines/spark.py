@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from linkparity.tables.reading.score_table import ScoreTable
 
 EXTRA = "linkparity[spark]"
+#: Characters that make a path a pattern for several files.
+GLOB = re.compile(r"[\[\]{}*?\\]")
 #: Size of a database that is put together from Spark's parts.
 LARGE = 1 << 40
 
@@ -56,7 +58,7 @@ class SparkEngine(Engine):
         """Read a file as the table ``name``; rows are numbered in their order, with gaps."""
         functions = require("pyspark.sql.functions", "--engine spark", EXTRA)
         self.files.append(file)
-        path = file.path.absolute().as_uri()
+        path = "file://" + GLOB.sub(r"\\\g<0>", str(file.path.absolute()))
         try:
             if file.kind == "parquet":
                 check_parquet(file)
