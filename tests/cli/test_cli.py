@@ -24,6 +24,7 @@ from linkparity.prediction import LinkPredictor
 from linkparity.projection.solver import NotConverged
 from linkparity.support.errors import InputError
 from linkparity.support.optional import require
+from linkparity.training.objective import PAIRS
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(typer.main.get_command(cli.app).commands)
@@ -118,6 +119,8 @@ def test_choices_are_those_of_the_registries(run):
     _, out, _ = run("train", "--help")
     assert f"--model [{'|'.join(options.MODELS)}]" in out
     assert f"--criterion [{'|'.join(('none', *options.CRITERIA))}]" in out
+    assert options.PAIRS == PAIRS
+    assert f"--pairs [{'|'.join(PAIRS)}]" in out
     for argument, names in CHOICES.items():
         assert f"--{argument.replace('_', '-')} [{'|'.join(names)}]" in out
     _, out, _ = run("audit", "--help")
@@ -290,3 +293,18 @@ def test_training_that_diverges_is_one_line(run):
     assert (code, out) == (2, "")
     assert "Error: maxent: the largest gradient is" in err
     assert "take a smaller gamma" in err
+
+
+def test_pairs_and_gamma_are_accepted_where_no_criterion_is_trained(run):
+    told = [
+        json.loads(run("train", "polbooks", "--epochs", "2", "--json", *more)[1])
+        for more in ([], ["--pairs", "all", "--gamma", "7"])
+    ]
+    assert told[0]["auc"] == told[1]["auc"]
+    assert told[1]["gamma"] == 0
+    found = [
+        json.loads(run("train", "polbooks", "--criterion", "dp", "--json", "--pairs", pairs)[1])
+        for pairs in PAIRS
+    ]
+    assert len({each["dp"] for each in found}) == 3
+    assert [each["settings"]["pairs"] for each in found] == list(PAIRS)

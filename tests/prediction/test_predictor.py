@@ -35,6 +35,7 @@ from linkparity.graph.groups import GraphWarning
 from linkparity.models import MODELS
 from linkparity.prediction import predictor as module
 from linkparity.training import Adam
+from linkparity.training.objective import pair_weights
 
 #: Nodes without a link to some group are nothing unusual in small graphs.
 pytestmark = pytest.mark.filterwarnings("ignore:debayes:linkparity.GraphWarning")
@@ -124,21 +125,30 @@ def test_evaluate_takes_it_as_it_is():
     assert np.isfinite(scores.rb)
 
 
+@pytest.mark.parametrize("pairs", ["candidates", "all", "sampled"])
 @pytest.mark.parametrize("criterion", ["dp", "weak-dp"])
-@pytest.mark.parametrize("gamma", [0.0, 10.0])
-def test_postprocessing_is_the_projection_over_all_pairs(criterion, gamma):
+@pytest.mark.parametrize(("gamma", "target"), [(0.0, "data"), (10.0, "model")])
+def test_postprocessing_is_the_projection_over_pairs(criterion, gamma, target, pairs):
     graph = planted()
-    plain = quick(criterion=criterion, gamma=gamma).fit(graph)
-    tilted = quick(criterion=criterion, gamma=gamma, postprocess="i-projection").fit(graph)
+    asked = {"criterion": criterion, "gamma": gamma, "pairs": pairs, "target": target}
+    plain = quick(**asked).fit(graph)
+    tilted = quick(**asked, postprocess="i-projection").fit(graph)
     index = all_index(graph)
-    groups = graph.group[index]
-    wanted = i_project(torch.from_numpy(plain.predict_logits(index)), groups, criterion)
+    linked = graph.is_link(index)
+    link, other = {"candidates": (0, 1), "all": (1, 1)}.get(pairs, pair_weights(graph, 100))
+    weight = torch.where(linked, float(link), float(other))
+    if target == "data":
+        target = float((linked * weight).sum() / weight.sum())
+        if pairs == "candidates":
+            target = graph.num_links / graph.num_pairs
+    logits = torch.from_numpy(plain.predict_logits(index))
+    wanted = i_project(logits, graph.group[index], criterion, weight=weight, target=target)
     assert np.allclose(tilted.predict_logits(index), wanted.logits, atol=1e-5)
 
 
 def test_postprocessing_of_two_sides_and_of_nodes_without_a_group():
     graph = planted_bipartite()
-    tilted = quick(criterion="dp", postprocess="i-projection").fit(graph)
+    tilted = quick(criterion="dp", pairs="all", postprocess="i-projection").fit(graph)
     index = all_index(graph)
     means = [tilted.predict_proba(index[graph.group[index[:, 0]] == g]).mean() for g in range(3)]
     assert max(means) - min(means) < 1e-6
@@ -301,7 +311,7 @@ def test_maxent_with_empty_cells_targets_and_tolerance(options):
         ({"lr": -0.1}, "lr must lie between 0 and 1e.30, got -0.1"),
         ({"lr": np.nan}, "lr must lie between"),
         ({"lr": 1e300}, "lr must lie between"),
-        ({"pairs": "some"}, "pairs must be 'sampled' or 'all', got 'some'"),
+        ({"pairs": "some"}, "pairs must be one of 'candidates', 'all', 'sampled', got 'some'"),
         ({"gamma": -1.0}, "gamma must lie between 0 and 1e.30, got -1.0"),
         ({"gamma": np.inf}, "gamma must lie between"),
         ({"tolerance": 2.0}, r"tolerance must lie in \[0, 1\)"),
@@ -505,7 +515,7 @@ def test_postprocessing_of_many_pairs_reaches_the_smallest_cells(monkeypatch):
     group[:2], group[2:5] = 3, 4
     graph = Graph(graph.num_nodes, graph.links, group)
     whole = quick(criterion="dp", postprocess="i-projection").fit(graph).tilts_.table
-    monkeypatch.setattr("linkparity.prediction.tilt_table.MOST", 9000)
+    monkeypatch.setattr("linkparity.prediction.tilt_table.MAX_PAIRS", 9000)
     drawn = quick(criterion="dp", postprocess="i-projection").fit(graph).tilts_.table
     assert bool((drawn[3:5, 3:5] != 0).all())
     assert torch.allclose(drawn, whole, atol=0.2)

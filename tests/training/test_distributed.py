@@ -14,23 +14,29 @@ from planted import make, planted, planted_bipartite
 from linkparity import train
 
 CASES = [
-    ("cne", "dp", "blocks"),
-    ("cne", "eo", "samples"),
-    ("dot-product", "equalized-odds", "blocks"),
-    ("gae", "dp", "samples"),
-    ("gae", None, "blocks"),
-    ("maxent", "dp", None),
+    ("cne", "dp", "blocks", "sampled"),
+    ("cne", "dp", "blocks", "candidates"),
+    ("cne", "dp", "samples", "candidates"),
+    ("cne", "eo", "samples", "sampled"),
+    ("dot-product", "equalized-odds", "blocks", "sampled"),
+    ("dot-product", "equalized-odds", "samples", "all"),
+    ("gae", "dp", "samples", "all"),
+    ("gae", None, "blocks", "sampled"),
+    ("maxent", "dp", None, "all"),
 ]
 EPOCHS = 6
 
 
-def run(build, name, criterion, method):
+def run(build, name, criterion, method, pairs):
     graph = build()
     model = make(name, graph)
     generator = torch.Generator().manual_seed(7)
     rows = list(
-        train(model, graph, criterion, 10.0, epochs=EPOCHS, method=method, generator=generator)
-    )
+        train(
+            model, graph, criterion, 10.0, epochs=EPOCHS, method=method, pairs=pairs,
+            generator=generator,
+        )
+    )  # fmt: skip
     numbers = np.concatenate([p.detach().double().numpy().reshape(-1) for p in model.parameters()])
     return [list(row)[1:5] for row in rows], numbers.tolist()
 
@@ -38,9 +44,9 @@ def run(build, name, criterion, method):
 def everything():
     graphs = {"planted": planted, "bipartite": planted_bipartite}
     return {
-        f"{kind} {name} {criterion} {method}": run(build, name, criterion, method)
+        f"{kind} {name} {criterion} {method} {pairs}": run(build, name, criterion, method, pairs)
         for kind, build in graphs.items()
-        for name, criterion, method in CASES
+        for name, criterion, method, pairs in CASES
     }
 
 

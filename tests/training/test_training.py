@@ -8,16 +8,19 @@ from planted import all_index, make, planted, planted_bipartite
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from linkparity import Diverged, Graph, LinkModel, i_project, load, split_links, train
+from linkparity.criteria import Cells
 from linkparity.models import MODELS, gae
 from linkparity.models.degrees import classes
+from linkparity.projection.sums import tensor_sums
 from linkparity.training.all_pairs.batch import AllPairs
 from linkparity.training.all_pairs.layout import lay_out
 from linkparity.training.distributed import Processes
-from linkparity.training.loop import Adam, choose
+from linkparity.training.loop import Adam, choose, training_pairs
 from linkparity.training.objective import (
     Objective,
     PairWeights,
     Settings,
+    link_density,
     pair_weights,
     trained_criterion,
 )
@@ -35,14 +38,16 @@ def cases():
                 yield build, criterion
 
 
-def whole_loss(model, graph, weights, criterion, gamma, target):
-    """The objective as it is written, pair by pair."""
+def whole_loss(model, graph, weights, criterion, gamma, target, parity=None):
+    """The objective as it is written, pair by pair; ``parity`` has the weights in the cells."""
     index = all_index(graph)
     label = graph.is_link(index).long()
     weight = torch.where(label == 1, weights.link, weights.other).double()
     x = model(index)
     bce = binary_cross_entropy_with_logits(x, label.to(x.dtype), reduction="none")
     fit = (weight * bce).sum() / weight.sum()
+    if parity is not None:
+        weight = torch.where(label == 1, parity.link, parity.other).double()
     found = i_project(
         x, graph.group[index], criterion, labels=label, weight=weight, target=target, tol=1e-9
     )
@@ -203,33 +208,38 @@ def test_divergence_and_gap_fall_as_gamma_grows(name, criterion):
         assert after.fit > before.fit - 1e-3
 
 
-def maxent_loss(a, graph, asked, criterion, gamma, target):
+def maxent_loss(a, graph, asked, criterion, gamma, target, pairs="all"):
     index = all_index(graph)
     x = a[index[:, 0]] + a[index[:, 1]]
     label = graph.is_link(index).long()
+    weight = 1.0 - label if pairs == "candidates" else torch.ones(len(x))
     p = i_project(
-        x, graph.group[index], criterion, labels=label, target=target, through_target=True
-    )
+        x, graph.group[index], criterion, labels=label, weight=weight.double(), target=target,
+        through_target=True,
+    )  # fmt: skip
     fit = (softplus(x).sum() - asked @ a) / len(x)
-    return fit + gamma * p.kl / (p.cell >= 0).sum()
+    return fit + gamma * p.kl / weight[p.cell >= 0].sum()
 
 
 @pytest.mark.parametrize(("build", "criterion"), list(cases()))
 @pytest.mark.parametrize("target", ["model", "free", 0.2])
-def test_regularized_maxent_is_solved(build, criterion, target):
+@pytest.mark.parametrize("pairs", ["all", "candidates"])
+def test_regularized_maxent_is_solved(build, criterion, target, pairs):
+    if trained_criterion(criterion).needs_labels and pairs == "candidates":
+        pytest.skip("all pairs then")
     graph = build()
     graph = graph.subgraph(graph.degree() > 0)
     model = make("maxent", graph)
     plain = model.a.detach().clone()
     target = (0.1, 0.7) if criterion == "equalized-odds" and target == 0.2 else target
-    rows = list(train(model, graph, criterion, 20.0, target=target))
+    rows = list(train(model, graph, criterion, 20.0, target=target, pairs=pairs))
     a = model.a.detach().clone().requires_grad_()
     asked = torch.from_numpy(classes(graph).degree[classes(graph).of])
-    loss = maxent_loss(a, graph, asked, criterion, 20.0, target)
+    loss = maxent_loss(a, graph, asked, criterion, 20.0, target, pairs)
     loss.backward()
     assert a.grad.abs().max() < 1e-8
     assert rows[-1].loss == pytest.approx(loss.item(), rel=1e-8)
-    assert loss.item() < float(maxent_loss(plain, graph, asked, criterion, 20.0, target))
+    assert loss.item() < float(maxent_loss(plain, graph, asked, criterion, 20.0, target, pairs))
     assert len(rows) < 30
 
 
@@ -266,26 +276,118 @@ def test_a_model_of_ones_own_without_factors_is_trained_on_samples():
     assert x[linked].mean() > x[~linked].mean() + 1
 
 
-def test_pairs_all_counts_every_pair_once_in_the_cells():
-    graph = planted()
+PAIRS = {"all": PairWeights(1.0, 1.0), "candidates": PairWeights(0.0, 1.0)}
+
+
+def weights_of(pairs, criterion):
+    """What a link and another pair count in the cells."""
+    return PAIRS["all" if trained_criterion(criterion).needs_labels else pairs]
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+@pytest.mark.parametrize(("build", "criterion"), list(cases()))
+def test_pairs_say_what_counts_in_the_cells(build, criterion, pairs):
+    graph = build()
     model = make("cne", graph).double()
-    weights, even = PairWeights(2.7, 0.4), PairWeights(1.0, 1.0)
-    _, fit, _ = whole_loss(model, graph, weights, "dp", 10.0, "model")
-    _, _, kl = whole_loss(model, graph, even, "dp", 10.0, "model")
-    (fit + 10 * kl).backward()
+    weights, parity = pair_weights(graph, 100), weights_of(pairs, criterion)
+    total, fit, kl = whole_loss(model, graph, weights, criterion, 10.0, "model", parity)
+    total.backward()
     wanted = model.z.grad.clone()
     model.z.grad = None
-    scored = AllPairs(graph, weights, trained_criterion("dp"), ALONE, even).score(model)
-    got, parity = measured(scored, "dp", 10.0, "model")
+    objective = Objective.of(criterion, 10.0, "model", 0.0)
+    settings = Settings(pairs=pairs, method="blocks")
+    scored = training_pairs(model, graph, objective, settings).score(model, 0)
+    got, found = measured(scored, criterion, 10.0, "model")
     assert got == pytest.approx(fit.item(), rel=1e-7)
-    assert parity.kl == pytest.approx(kl.item(), rel=1e-6)
-    assert torch.allclose(model.z.grad, wanted, rtol=1e-5, atol=1e-9)
-    rows = list(train(make("cne", graph), graph, "dp", pairs="all", epochs=3))
-    assert rows[0].kl > 0
-    with pytest.raises(ValueError, match="pairs='all' needs a model with factors"):
-        train(Table(graph, generator=torch.Generator()), graph, pairs="all")
-    with pytest.raises(ValueError, match="pairs must be 'sampled' or 'all', got 'some'"):
-        train(make("cne", graph), graph, pairs="some")
+    assert found.kl == pytest.approx(kl.item(), rel=1e-6, abs=1e-12)
+    assert torch.allclose(model.z.grad, wanted, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+@pytest.mark.parametrize(("build", "criterion"), list(cases()))
+@pytest.mark.parametrize("batch", [40, 10_000])
+def test_sums_over_drawn_pairs_are_those_of_the_graph_on_average(
+    build, criterion, pairs, batch, monkeypatch
+):
+    monkeypatch.setattr("linkparity.training.sampled.BATCH", batch)
+    graph, chosen = build(), trained_criterion(criterion)
+    model = make("cne", graph).double()
+    index = all_index(graph)
+    label = graph.is_link(index)
+    parity, drawn = weights_of(pairs, criterion), pair_weights(graph, 20)
+    weight = torch.where(label, parity.link, parity.other)
+    cells = Cells.prepare(graph.group[index], chosen, label.long(), weight.double())
+    tilt = np.linspace(-1.0, 1.0, len(cells.mass))
+    exact = np.stack(tensor_sums(model(index).detach(), cells)(tilt))
+    sampled = SampledPairs(graph, 20, chosen, torch.Generator().manual_seed(0), ALONE, parity)
+    unit = max(parity.other / drawn.other, parity.link / drawn.link)
+    sums = []
+    for _ in range(150):
+        parts = [sampled.score(model, b) for b in range(len(sampled))]
+        by_key = {}
+        for part in parts:
+            found = np.stack(part(_matched(tilt, cells, part.cells)))
+            for key, value in zip(map(tuple, part.cells.layout.key), found.T, strict=True):
+                by_key[key] = by_key.get(key, 0) + unit * value
+        sums.append([by_key.get(tuple(key), np.zeros(3)) for key in cells.layout.key])
+    sums = np.array(sums)
+    error = sums.std(axis=0) / np.sqrt(len(sums))
+    assert (np.abs(sums.mean(axis=0) - exact.T) <= 4.5 * error + 1e-6 * exact.T).all()
+
+
+def _matched(tilt, cells, other):
+    """Tilts of the cells of another layout, by key."""
+    known = dict(zip(map(tuple, cells.layout.key), tilt, strict=True))
+    return np.array([known.get(tuple(key), 0.0) for key in other.layout.key])
+
+
+@pytest.mark.parametrize("pairs", ["candidates", "all", "sampled"])
+def test_pairs_work_without_factors_and_where_blocks_are_too_large(pairs, monkeypatch):
+    graph = planted()
+    model = Table(graph, generator=torch.Generator())
+    rows = list(train(model, graph, "dp", 10.0, pairs=pairs, epochs=5, lr=0.2))
+    assert rows[-1].loss < rows[0].loss
+    monkeypatch.setattr("linkparity.training.loop.MAX_PAIRS", 100)
+    assert choose(make("cne", graph), graph, Settings(pairs=pairs)) == "samples"
+    with pytest.raises(ValueError, match="method 'blocks' needs a model with factors and at most"):
+        train(make("cne", graph), graph, method="blocks")
+
+
+@pytest.mark.parametrize("method", ["blocks", "samples"])
+@pytest.mark.parametrize("name", ["cne", "dot-product"])
+def test_candidates_close_the_gap_on_candidates(name, method):
+    """More than training on all pairs does, whose links are no candidates."""
+    graph = planted()
+    index = all_index(graph)
+    index = index[~graph.is_link(index)]
+    groups = graph.group[index]
+    gaps = []
+    for pairs in ("sampled", "candidates"):
+        model = make(name, graph)
+        list(train(model, graph, "dp", 100.0, pairs=pairs, method=method))
+        prob = torch.sigmoid(model(index).detach().double())
+        code = groups.min(dim=1).values * 3 + groups.max(dim=1).values
+        means = [float(prob[code == c].mean()) for c in torch.unique(code)]
+        gaps.append(max(means) - min(means))
+    assert gaps[1] < 0.5 * gaps[0]
+
+
+@pytest.mark.parametrize("pairs", ["candidates", "all"])
+@pytest.mark.parametrize("name", ["cne", "maxent"])
+def test_the_target_of_the_data_is_the_density_of_links(name, pairs):
+    graph = planted_bipartite()
+    found = []
+    for target in ("data", graph.num_links / graph.num_pairs):
+        model = make(name, graph)
+        *_, last = train(model, graph, "dp", 10.0, target=target, pairs=pairs, epochs=5)
+        found.append(last[1:5])
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    group = torch.tensor([0, 0, 1, 1, 2, -1, -1])
+    odd = Graph(7, [[0, 1], [0, 2], [4, 5], [5, 6]], group)
+    index = all_index(odd)
+    constrained = (odd.group[index] >= 0).any(dim=1)
+    wanted = float(odd.is_link(index)[constrained].float().mean())
+    assert link_density(odd, trained_criterion("dp")) == pytest.approx(wanted)
 
 
 def test_training_that_diverges_says_so():
@@ -441,8 +543,8 @@ def test_methods_that_cannot_be_are_refused():
     model = make("cne", graph)
     with pytest.raises(ValueError, match="method must be 'blocks' or 'samples', got 'bogus'"):
         train(model, graph, method="bogus")
-    with pytest.raises(ValueError, match="pairs='all' is every pair and no sample"):
-        train(model, graph, pairs="all", method="samples")
+    with pytest.raises(ValueError, match="pairs must be one of 'candidates', 'all', 'sampled'"):
+        train(model, graph, pairs="some")
 
 
 def sorted_bipartite(sources=90, targets=20):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MODELS = ("cne", "debayes", "deepwalk", "dot-product", "fairwalk", "gae", "maxent")
 CRITERIA = ("dp", "eo", "weak-dp", "equalized-odds", "accuracy")
 
+#: What parity may be about: pairs that are no training link, all pairs, the authors' sample.
+PAIRS = ("candidates", "all", "sampled")
+
 
 def choice(names: Sequence[str], text: str, flag: str = "", kind: str = "") -> Any:
     """An option that takes one of ``names``, which ``--help`` lists.

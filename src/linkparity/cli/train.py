@@ -37,6 +37,7 @@ def train(
     model: Annotated[str, opt.choice(opt.MODELS, "Model to train.", kind="model")] = "cne",
     criterion: Annotated[str, opt.criterion("Criterion to train with.", "none")] = "none",
     gamma: Annotated[float, typer.Option(help="Weight of the regularizer in the loss.")] = 100.0,
+    pairs: Annotated[str, opt.choice(opt.PAIRS, "Pairs that parity is about.")] = "sampled",
     strength: Annotated[
         float | None, typer.Option(help="Strength of a method that has one; 0 is its plain form.")
     ] = None,
@@ -83,7 +84,7 @@ def train(
     graph = files.graph()
     predictor = LinkPredictor(
         model, None if criterion == "none" else criterion, gamma, seed, opt.read_target(target),
-        tolerance, dimension, epochs, lr, postprocess=postprocess, strength=strength,
+        tolerance, dimension, epochs, lr, pairs=pairs, postprocess=postprocess, strength=strength,
     )  # fmt: skip
     planned = MODELS[model].epochs if epochs is None else epochs
     title = f"{files.name or files.links}, {model}, {criterion}"

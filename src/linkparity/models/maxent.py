@@ -51,10 +51,16 @@ class MaxEnt(LinkModel):
         return torch.stack([self.a, one], dim=1), torch.stack([one, self.a], dim=1)
 
     def steps(self, graph: Graph, objective: Objective, settings: Settings) -> Iterator[Epoch]:
-        """Newton's method on the regularized loss; nothing to do when plain."""
+        """Newton's method on the regularized loss; nothing to do when plain.
+
+        Parity is about all pairs; with ``pairs="candidates"`` about those that are no links.
+        """
         self.eval()
-        if objective.regularizer is None:
+        known = self._known(graph)
+        regularizer = objective.for_graph(known, "all").regularizer
+        if regularizer is None:
             return
-        for epoch, a in solve_maxent(self._known(graph), objective.regularizer, objective.gamma):
+        links = settings.pairs != "candidates" or regularizer.criterion.needs_labels
+        for epoch, a in solve_maxent(known, regularizer, objective.gamma, links):
             self.a.data = a.to(self.a.dtype)
             yield epoch

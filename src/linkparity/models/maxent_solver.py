@@ -44,11 +44,18 @@ MAX_ENTRIES = 10**8
 
 
 def solve_maxent(
-    graph: Graph, regularizer: FairnessRegularizer, gamma: float
+    graph: Graph, regularizer: FairnessRegularizer, gamma: float, links: bool = True
 ) -> Iterator[tuple[Epoch, Tensor]]:
-    """Minimise the regularized loss: a row and ``(n,)`` parameters per step of Newton's method."""
+    """Minimise the regularized loss: a row and ``(n,)`` parameters per step of Newton's method.
+
+    Args:
+        graph: whose degrees are fitted.
+        regularizer: measures the divergence to parity.
+        gamma: weight of the divergence.
+        links: whether the cells hold the graph's links too.
+    """
     begin = time.perf_counter()
-    problem = _Problem(graph, regularizer, gamma)
+    problem = _Problem(graph, regularizer, gamma, links)
     if not problem.cells.total:  # nothing is constrained: plain MaxEnt is the minimum
         return
     here = problem.state(torch.from_numpy(solve_classes(problem.found)))
@@ -105,15 +112,16 @@ class _Curvature:
 class _Problem:
     """The loss of one graph as a function of the numbers of its classes."""
 
-    def __init__(self, graph: Graph, reg: FairnessRegularizer, gamma: float) -> None:
-        self.gamma = gamma
-        alike = not reg.criterion.needs_labels
+    def __init__(self, graph: Graph, reg: FairnessRegularizer, gamma: float, links: bool) -> None:
+        self.gamma, self.links = gamma, links
+        alike = links and not reg.criterion.needs_labels
         self.criterion = reg.criterion
         if not alike and graph.num_nodes > MAX_NODES:
+            which = f"criterion {reg.criterion.name!r}" if links else "pairs='candidates'"
             raise InputError(
-                f"criterion {reg.criterion.name!r} needs a parameter per node, and "
-                f"{graph.num_nodes:,} nodes are more than {MAX_NODES:,}",
-                "use 'dp' or 'weak-dp', or another model",
+                f"{which} needs a parameter per node, and {graph.num_nodes:,} nodes are more than "
+                f"{MAX_NODES:,}",
+                "use 'dp' or 'weak-dp' on all pairs, or another model",
                 where="maxent",
             )
         split = graph.group if alike else torch.arange(graph.num_nodes)
@@ -125,9 +133,6 @@ class _Problem:
         self.total = float(self.pairs.sum())
         self.ends, self.cells = self._constrained(graph, alike)
         self.target = reg.target
-        if reg.target == "data" and alike and self.cells.total:
-            linked = Cells.prepare(graph.group[graph.links], reg.criterion)
-            self.target = linked.total / self.cells.total
         self.reg = FairnessRegularizer(reg.criterion, self.target, tolerance=reg.tolerance)
 
     def _constrained(self, graph: Graph, alike: bool) -> tuple[Tensor, Cells]:
@@ -142,6 +147,7 @@ class _Problem:
             linked = torch.zeros_like(self.pairs, dtype=torch.bool)
             linked[links[:, 0], links[:, 1]] = linked[links[:, 1], links[:, 0]] = True
             label = linked[ends[:, 0], ends[:, 1]].double()
+            weight = weight if self.links else weight * (1 - label)
         groups = group[ends]
         cells = Cells.prepare(groups, self.criterion, label.long(), weight)
         kept = torch.arange(len(ends)) if cells.order is None else cells.order.long()

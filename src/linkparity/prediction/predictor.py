@@ -17,7 +17,13 @@ from linkparity.prediction.tilt_table import Tilts, fit_group_tilts
 from linkparity.support.errors import InputWarning, warn
 from linkparity.support.randomness import stream
 from linkparity.training.loop import Diverged, train
-from linkparity.training.objective import Epoch, trained_criterion, widen
+from linkparity.training.objective import (
+    Epoch,
+    pair_weights,
+    parity_weights,
+    trained_criterion,
+    widen,
+)
 
 #: Links, and about as many random pairs, on which a model is compared with a constant one.
 CHECKED_PAIRS = 10_000
@@ -50,8 +56,9 @@ class LinkPredictor(FittedPredictor):
         epochs: steps over all training pairs.
         lr: step size of Adam.
         negatives: random partners per node among the training pairs.
-        pairs: what the divergence is measured on, ``"sampled"`` (the pairs of the fit: links from
-            both ends and the partners) or ``"all"`` (each pair once).
+        pairs: what parity is about, in training and in post-processing: ``"candidates"`` (every
+            pair that is no training link), ``"all"`` (every pair) or ``"sampled"`` (the pairs of
+            the fit: links from both ends and the partners, as in the authors' code).
         patience: stop after so many epochs without a lower loss.
         postprocess: ``"i-projection"`` tilts the trained model to parity; for dp and weak-dp,
             with ``gamma=0`` in place of the regularizer, else on top of it.
@@ -150,8 +157,10 @@ class LinkPredictor(FittedPredictor):
         if self.postprocess is None:
             return None
         assert self.criterion is not None
+        criterion = trained_criterion(self.criterion)
+        weights = parity_weights(self.pairs, criterion, pair_weights(graph, self.negatives))
         return fit_group_tilts(
-            model, graph, trained_criterion(self.criterion), self.target, self.tolerance,
+            model, graph, criterion, self.target, self.tolerance, weights,
             stream(self.seed, "postprocess"),
         )  # fmt: skip
 

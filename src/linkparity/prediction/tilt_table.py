@@ -7,14 +7,14 @@ from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
 from linkparity.criteria.group_pairs import cell_table, possible_pairs
+from linkparity.graph.candidates import candidate_pairs, stratified_candidates
 from linkparity.graph.graph import Graph
-from linkparity.graph.pairs import PairSpace
 from linkparity.models import LinkModel
 from linkparity.projection.i_projection import i_project
-from linkparity.support.randomness import random_distinct
+from linkparity.training.objective import PairWeights, link_density
 
-#: Pairs that tilts are fitted on at most; of more, so many are drawn, alike of all group pairs.
-MOST = 1 << 24
+#: Number of pairs that tilts are fitted on at most; of more, equally many of every pair of groups.
+MAX_PAIRS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,46 +43,35 @@ def fit_group_tilts(
     criterion: Criterion,
     target: object,
     tolerance: float,
+    weights: PairWeights,
     generator: torch.Generator,
 ) -> Tilts:
-    """Tilts that bring the model to parity over all pairs of the graph, each counted once."""
+    """Tilts that bring the model to parity over the pairs of the graph, with given weights."""
     from linkparity.prediction.ranking import pair_logits
 
-    if graph.num_pairs <= MOST:
-        index, weight = PairSpace(graph).pair(torch.arange(graph.num_pairs)), None
-    else:
-        index, weight = _drawn(graph, generator)
-    logits = pair_logits(model, index)
-    labels = graph.is_link(index).long() if target == "data" else None
-    cells = Cells.prepare(graph.group[index], criterion, labels, weight)
-    found = i_project(logits, cells=cells, target=target, tolerance=tolerance)
+    index, weight = _others(graph, generator)
+    label = torch.zeros(len(index), dtype=torch.int64)
+    weight = weight * weights.other
+    if weights.link:
+        index = torch.cat([graph.links, index])
+        label = torch.cat([torch.ones(graph.num_links, dtype=torch.int64), label])
+        weight = torch.cat([torch.full((graph.num_links,), weights.link).double(), weight])
+    if target == "data" and criterion.data_target and weights.link in (0, weights.other):
+        target = link_density(graph, criterion)
+    cells = Cells.prepare(graph.group[index], criterion, label, weight)
+    found = i_project(pair_logits(model, index), cells=cells, target=target, tolerance=tolerance)
     return Tilts(_table(graph, criterion, found.tilt.double()))
 
 
-def _drawn(graph: Graph, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """``(P, 2)`` pairs, as many of every pair of groups, and ``(P,)`` how many each stands for."""
-    every = torch.arange(graph.num_nodes)
-    nodes = [graph.group == g for g in torch.unique(graph.group)]
-    sides = [nodes, nodes]
-    if graph.side is not None:
-        sides = [[mine & (graph.side == s) for mine in nodes] for s in (0, 1)]
-    rows, columns = ([every[mine] for mine in side] for side in sides)
-    most = MOST // len(nodes) ** 2
-    index, weight = [], []
-    for g, row in enumerate(rows):
-        for h, column in enumerate(columns):
-            if graph.side is None and h < g:
-                continue
-            size = len(row) * len(column)
-            number = torch.arange(size)
-            if size > most:
-                number = random_distinct(most, size, generator)
-            pairs = torch.stack([row[number // len(column)], column[number % len(column)]], dim=1)
-            if graph.side is None and g == h:  # each pair of a group stands here twice
-                pairs, size = pairs[pairs[:, 0] < pairs[:, 1]], len(row) * (len(row) - 1) // 2
-            index.append(pairs)
-            weight.append(torch.full((len(pairs),), size / max(len(pairs), 1), dtype=torch.float64))
-    return torch.cat(index), torch.cat(weight)
+def _others(graph: Graph, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """``(P, 2)`` pairs that are no links, and ``(P,)`` how many of them each stands for."""
+    if graph.num_pairs <= MAX_PAIRS:
+        index = candidate_pairs(graph)
+        return index, torch.ones(len(index), dtype=torch.float64)
+    most = MAX_PAIRS // len(possible_pairs(graph.group, graph.side))
+    drawn = list(stratified_candidates(graph, most, generator))
+    weight = [torch.full((len(part),), count / len(part)).double() for part, count in drawn]
+    return torch.cat([part for part, _ in drawn]), torch.cat(weight)
 
 
 def _table(graph: Graph, criterion: Criterion, tilt: Tensor) -> Tensor:

@@ -18,10 +18,10 @@ from linkparity.training.objective import (
     Epoch,
     Objective,
     PairSet,
-    PairWeights,
     ScoredBatch,
     Settings,
     pair_weights,
+    parity_weights,
     widen,
 )
 from linkparity.training.sampled import SampledPairs
@@ -78,8 +78,10 @@ def train(
         epochs: the model's own number by default.
         lr: step size; the model's own by default.
         negatives: random partners per node.
-        pairs: what the divergence is measured on: ``"sampled"``, the pairs of the fit (every link
-            from both ends plus the partners), or ``"all"``, every pair once.
+        pairs: what parity is about: ``"candidates"``, every pair that is no link of ``graph``;
+            ``"all"``, every pair; ``"sampled"``, the pairs of the fit (links from both ends and
+            the partners), as in the authors' code. Criteria that look at links take all pairs for
+            candidates.
         method: ``"blocks"`` of all pairs with their expected weight, or ``"samples"``; the faster
             one by default.
         patience: stop after this many epochs without a lower loss.
@@ -92,6 +94,7 @@ def train(
     generator = torch.Generator().manual_seed(0) if generator is None else generator
     settings = Settings(epochs, lr, negatives, pairs, method, patience, generator)
     check_pairs(graph)
+    objective = objective.for_graph(graph, settings.pairs)
     if not callable(getattr(model, "steps", None)):
         raise TypeError(f"train: model must be a LinkModel, got {model!r:.60}")
     return model.steps(graph, objective, settings)
@@ -115,32 +118,31 @@ def training_pairs(
     model: "LinkModel", graph: Graph, objective: Objective, settings: Settings
 ) -> PairSet:
     """The pairs of a graph that ``settings`` ask for, in the cells of the objective."""
-    processes = Processes.here()
+    criterion, weights = objective.criterion, pair_weights(graph, settings.negatives)
+    parity, processes = parity_weights(settings.pairs, criterion, weights), Processes.here()
     if choose(model, graph, settings) == "blocks":
-        parity = PairWeights(1.0, 1.0) if settings.pairs == "all" else None
-        weights = pair_weights(graph, settings.negatives)
-        return AllPairs(graph, weights, objective.criterion, processes, parity)
-    return SampledPairs(
-        graph, settings.negatives, objective.criterion, settings.generator, processes
-    )
+        return AllPairs(graph, weights, criterion, processes, parity)
+    generator = settings.generator
+    return SampledPairs(graph, settings.negatives, criterion, generator, processes, parity)
 
 
 def choose(model: "LinkModel", graph: Graph, settings: Settings) -> str:
     """``"blocks"`` or ``"samples"``: as asked for, else the faster for this model and size."""
     factors = model.checked_factors(graph)
-    possible = factors is not None and graph.num_pairs <= MAX_PAIRS
-    if settings.method == "blocks" or settings.pairs == "all":
-        if not possible:
-            asked = "pairs='all'" if settings.pairs == "all" else "method='blocks'"
+    if settings.method == "samples":
+        return "samples"
+    if factors is None or graph.num_pairs > MAX_PAIRS:
+        if settings.method == "blocks":
             raise InputError(
-                f"{asked} needs a model with factors and at most {MAX_PAIRS:,} pairs, got "
+                f"'blocks' needs a model with factors and at most {MAX_PAIRS:,} pairs, got "
                 f"{graph.num_pairs:,}",
-                "use sampled pairs",
+                "use 'samples'",
+                argument="method",
                 caller="train",
             )
-        return "blocks"
-    if settings.method == "samples" or factors is None or not possible:
         return "samples"
+    if settings.method == "blocks":
+        return "blocks"
     width = factors[0].shape[1]
     rows = graph.num_nodes if graph.side is None else int((graph.side == 0).sum())
     drawn = rows * settings.negatives + graph.num_links * (1 if graph.bipartite else 2)

@@ -6,8 +6,9 @@ r"""What training is asked for, and what it reports.
           + \gamma \frac{w_k (h_k - h_{F,k})}{\sum_{\text{constrained}} w}
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import CRITERIA, Cells, Criterion, trainable
+from linkparity.criteria.group_pairs import possible_pairs
 from linkparity.graph import Graph
 from linkparity.projection.fit import PairSums, check_tolerance
 from linkparity.projection.regularizer import FairnessRegularizer, Parity
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 LARGEST = 1e30
 #: Accuracy of the tilts on the logit scale while training.
 TOL = 1e-6
+#: What parity may be about: pairs that are no training link, all pairs, the pairs of the fit.
+PAIRS = ("candidates", "all", "sampled")
 #: The criteria that a graph's pairs alone define.
 TRAINABLE = trainable()
 
@@ -53,6 +57,31 @@ def pair_weights(graph: Graph, negatives: int) -> PairWeights:
         return PairWeights(2 + other, other)
     other = negatives / max(int(graph.side.sum()), 1)
     return PairWeights(1 + other, other)
+
+
+def parity_weights(pairs: str, criterion: Criterion | None, fit: PairWeights) -> PairWeights:
+    """Weights in the cells: those of the ``fit``, each pair once, or links not at all.
+
+    A criterion that looks at links is about them, so that candidates are then all pairs.
+    """
+    if pairs == "sampled":
+        return fit
+    links = pairs == "all" or (criterion is not None and criterion.needs_labels)
+    return PairWeights(float(links), 1.0)
+
+
+def link_density(graph: Graph, criterion: Criterion) -> float:
+    """Share of links among all constrained pairs: the target ``"data"``."""
+    pairs = possible_pairs(graph.group, graph.side)
+    ends = [graph.group, graph.group]
+    if graph.side is not None:
+        ends = [graph.group[graph.side == side] for side in (0, 1)]
+    counts = [torch.bincount(end + 1, minlength=graph.num_groups + 1).double() for end in ends]
+    weight = counts[0][pairs[:, 0] + 1] * counts[1][pairs[:, 1] + 1]
+    if graph.side is None:  # both orders of two groups are here, and no node is its own partner
+        weight = (weight - counts[0][pairs[:, 0] + 1] * (pairs[:, 0] == pairs[:, 1])) / 2
+    links = Cells.prepare(graph.group[graph.links], criterion).total
+    return links / (Cells.prepare(pairs, criterion, weight=weight).total or math.nan)
 
 
 class _EpochNumbers(NamedTuple):
@@ -147,14 +176,11 @@ class Settings:
             object.__setattr__(self, name, number)
         if self.lr is not None:
             object.__setattr__(self, "lr", bounded(self.lr, "lr"))
-        if self.pairs not in ("sampled", "all"):
-            raise _refused("pairs", f"must be 'sampled' or 'all', got {self.pairs!r}")
+        if self.pairs not in PAIRS:
+            known = ", ".join(map(repr, PAIRS))
+            raise _refused("pairs", f"must be one of {known}, got {self.pairs!r}")
         if self.method not in (None, "blocks", "samples"):
             raise _refused("method", f"must be 'blocks' or 'samples', got {self.method!r}")
-        if self.pairs == "all" and self.method == "samples":
-            raise InputError(
-                "pairs='all' is every pair and no sample", "use {method=blocks}", caller="train"
-            )
 
 
 @dataclass(frozen=True)
@@ -179,6 +205,21 @@ class Objective:
             return cls()
         chosen = trained_criterion(criterion)
         return cls(FairnessRegularizer(chosen, target, tolerance=width), strength)
+
+    def for_graph(self, graph: Graph, pairs: str) -> "Objective":
+        """The same with the target ``"data"`` of all pairs as a number, unless on sampled ones."""
+        regularizer = self.regularizer
+        if regularizer is None or regularizer.target != "data" or pairs == "sampled":
+            return self
+        if not regularizer.criterion.data_target:
+            return self
+        density = link_density(graph, regularizer.criterion)
+        if not 0 < density < 1:
+            return self
+        options = {"tolerance": regularizer.tolerance}
+        return replace(
+            self, regularizer=FairnessRegularizer(regularizer.criterion, density, **options)
+        )
 
     @property
     def criterion(self) -> Criterion | None:

@@ -14,7 +14,7 @@ from linkparity.graph.graph import Graph
 from linkparity.projection.sums import Sums, tensor_sums
 from linkparity.support.randomness import random_order
 from linkparity.training.distributed import Processes
-from linkparity.training.objective import push_back, widen
+from linkparity.training.objective import PairWeights, pair_weights, push_back, widen
 
 if TYPE_CHECKING:
     from linkparity.models import LinkModel
@@ -39,6 +39,9 @@ class SampledPairs:
         criterion: that sorts pairs into cells, or None.
         generator: source of randomness.
         processes: the processes that share the pairs; each draws all and keeps its part.
+        parity: weight of a link and of any other pair in the cells; as often as it is drawn where
+            not given. A drawn pair then counts for its weight ÷ the number of times that it is
+            drawn in expectation, so that sums per cell are those of the whole graph on average.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class SampledPairs:
         criterion: Criterion | None,
         generator: torch.Generator,
         processes: Processes,
+        parity: PairWeights | None = None,
     ) -> None:
         self.num_nodes, self.negatives = graph.num_nodes, negatives
         self.generator, self.processes = generator, processes
@@ -69,7 +73,12 @@ class SampledPairs:
         if graph.num_nodes**2 <= TABLE:
             self.table = torch.zeros(graph.num_nodes**2, dtype=torch.bool)
             self.table[self.codes] = True
-        self.kinds = None if criterion is None else _Kinds(graph, criterion)
+        self.kinds = None
+        if criterion is not None:
+            drawn = pair_weights(graph, negatives)
+            weights = drawn if parity is None else parity
+            each = (weights.other / drawn.other, weights.link / drawn.link)
+            self.kinds = _Kinds(graph, criterion, each)
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -108,9 +117,15 @@ class SampledPairs:
 
 
 class _Kinds:
-    """The cell of every pair of groups and label, the same in every batch and process."""
+    """The cell of every pair of groups and label, the same in every batch and process.
 
-    def __init__(self, graph: Graph, criterion: Criterion) -> None:
+    Args:
+        graph: whose pairs.
+        criterion: that sorts them.
+        weight: of a drawn pair that is no link, and of a drawn link; cells leave out a weight of 0.
+    """
+
+    def __init__(self, graph: Graph, criterion: Criterion, weight: tuple[float, float]) -> None:
         pairs = possible_pairs(graph.group, graph.side)
         label = torch.tensor([0, 1]).repeat_interleave(len(pairs))
         self.cells = Cells.prepare(pairs.repeat(2, 1), criterion, label)
@@ -118,29 +133,35 @@ class _Kinds:
         dtype = torch.int16 if len(self.cells.mass) < 2**15 else torch.int32
         self.table = torch.full((2 * self.width**2,), -1, dtype=dtype)
         self.table[self._kind(pairs.repeat(2, 1), label)] = self.cells.code.to(dtype)
+        for kind, part in zip(weight, self.table.view(2, -1), strict=True):
+            if kind == 0:
+                part.fill_(-1)
+        self.weight = torch.tensor(weight) / max(weight)
+        self.equal = bool(((self.weight == 0) | (self.weight == 1)).all())
 
     def _kind(self, groups: Tensor, label: Tensor) -> Tensor:
         return (label * self.width + groups[:, 0] + 1) * self.width + groups[:, 1] + 1
 
     def sort(self, groups: Tensor, label: Tensor) -> Cells:
-        """The cells of pairs with these groups and labels, each of weight 1."""
+        """The cells of pairs with these groups and labels, their weights relative to the larger."""
         code = self.table[self._kind(groups, label.long())]
         sizes = torch.bincount(code.long() + 1, minlength=len(self.cells.mass) + 1).numpy()
         order = torch.from_numpy(np.argsort(code.numpy(), kind="stable")[sizes[0] :])
-        linked = torch.bincount(code[label].long() + 1, minlength=len(sizes)).numpy()
+        linked = torch.bincount(code[label].long() + 1, minlength=len(sizes)).numpy()[1:]
+        other, link = self.weight.double().tolist()
         return replace(
             self.cells,
             code=code,
             order=order,
             start=np.concatenate([[0], np.cumsum(sizes[1:])]),
-            weight=None,
-            mass=sizes[1:].astype(float),
-            label_mass=linked[1:].astype(float) if self.cells.criterion.data_target else None,
+            weight=None if self.equal else self.weight[label[order].long()],
+            mass=other * (sizes[1:] - linked) + link * linked,
+            label_mass=link * linked if self.cells.criterion.data_target else None,
         )
 
 
 class SampledBatch:
-    """Drawn pairs with the logits of one moment; each weighs 1.
+    """Drawn pairs with their logits at one step; each weighs 1 in the fit.
 
     Args:
         model: whose logits.
