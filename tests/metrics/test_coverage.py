@@ -1,0 +1,65 @@
+"""Intervals cover the truth as often as they say, in a small version of benchmarks/coverage.py."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linkparity.metrics import METRICS, ScoredPairs
+
+PATH = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
+
+
+@pytest.fixture(scope="module")
+def coverage():
+    spec = importlib.util.spec_from_file_location("coverage_benchmark", PATH)
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def covered(coverage, scenario, runs):
+    """Of means, differences and the largest gap, at the three levels; the last by pairs too."""
+    rng = np.random.default_rng(1)
+    found = {}
+    for _ in range(runs):
+        scored = ScoredPairs.of(**scenario.draw(rng))
+        truth, _ = scenario.truth(scored.key)
+        for name, value in coverage.mean_coverage(scored, truth).items():
+            found.setdefault(name, []).append(np.mean(value))
+        filled = scored.means.pairs > 0
+        for nodes in (scored.nodes, None):
+            low, high = METRICS["dp"](coverage.replace(scored, nodes=nodes)).interval
+            name = "dp" if nodes is not None else "dp, pairs"
+            held = low - 1e-12 <= np.ptp(truth[filled]) <= high
+            found.setdefault((name, 0.95), []).append(held)
+    return {name: np.mean(each) for name, each in found.items()}
+
+
+@pytest.mark.standing
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sizes": (50, 50, 50), "effect": 1.0, "density": 0.3},
+        {"sizes": (50, 60, 150), "effect": 0.7, "density": 0.1, "hubs": 0.5},
+        {"sizes": (50, 70, 50, 90), "effect": 0.8, "density": 0.3, "bipartite": True},
+        {"sizes": (60, 60, 60), "effect": 1.0, "density": 0.3, "equal": True},
+    ],
+    ids=["random effects", "sparse with hubs", "bipartite", "at parity"],
+)
+def test_intervals_cover_where_nodes_matter(coverage, options):
+    found = covered(coverage, coverage.Scenario("", **options), runs=150)
+    for level, slack in zip(coverage.LEVELS, (0.04, 0.03, 0.02), strict=True):
+        assert found["mean", level] == pytest.approx(level, abs=slack)
+        assert found["difference", level] == pytest.approx(level, abs=slack)
+    assert found["dp", 0.95] >= 0.9
+    assert found["dp, pairs", 0.95] < 0.8
+
+
+def test_few_nodes_are_covered_nearly_as_often(coverage):
+    found = covered(coverage, coverage.Scenario("", (10, 10, 10), 1.0), runs=300)
+    assert found["mean", 0.95] >= 0.92
+    assert found["difference", 0.95] >= 0.92
