@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.metrics import METRICS, ScoredPairs, gaps
+from linkparity.metrics import ScoredPairs, gaps, ranks
+from linkparity.metrics.intervals.delong import clustered, levels
 from linkparity.metrics.intervals.simultaneous import (
     critical,
     difference_errors,
@@ -111,28 +112,35 @@ Covered = dict[tuple[str, float], Any]
 def run_once(scenario: Scenario, rng: np.random.Generator, seed: int) -> Covered:
     """Whether each interval of one draw covers; the AUCs themselves, to find their truth."""
     scored = ScoredPairs.of(**scenario.draw(rng), seed=seed)
-    filled = scored.means.pairs > 0
-    truth = dict(zip(("dp", "eo"), scenario.truth(scored.key), strict=True))
-    found = mean_coverage(scored, truth["dp"])
+    truth = scenario.truth(scored.key)
+    found = mean_coverage(scored, truth[0])
+    links = scored.label
+    kinds = {
+        "dp": (scored, scored.weight, scored.means.mean, truth[0]),
+        "eo": (scored, links, scored.means.link_mean, truth[1]),
+        "dp, pairs": (replace(scored, nodes=None), scored.weight, scored.means.mean, truth[0]),
+    }
+    for name, (pairs, weight, mean, real) in kinds.items():
+        spread = gaps.cell_covariance(pairs, weight, mean).result()
+        gap = np.ptp(real[~np.isnan(mean)])
+        for level in LEVELS:
+            given = (mean, spread, ["?"] * len(mean), (0, ""), "", level, seed)
+            low, high = gaps.gap_estimate(*given).interval
+            found[name, level] = None if isnan(low) else low - 1e-12 <= gap <= high
+    area, spread = clustered(scored.clusters, levels(scored.rank), links, 1 - links)
+    areas, spreads, names = ranks.cell_areas(scored)
+    found["auc", 0.0], found["rdp", 0.0] = area, areas
     for level in LEVELS:
-        at = replace(scored, confidence=level)
-        intervals = {name: METRICS[name](at).interval for name in ("dp", "eo", "auc", "rdp")}
-        intervals["dp, pairs"] = METRICS["dp"](replace(at, nodes=None)).interval
-        for name, (low, high) in intervals.items():
-            found[name, level] = (low, high)
-            if name[:2] in truth:
-                gap = np.ptp(truth[name[:2]][filled])
-                found[name, level] = None if isnan(low) else low - 1e-12 <= gap <= high
-    for name in ("auc", "rdp"):
-        found[name, 0.0] = METRICS[name](replace(scored, confidence=None)).value
+        found["auc", level] = ranks.auc_estimate(area, 0, spread, level).interval
+        found["rdp", level] = ranks.rdp_estimate(areas, 0, names, spreads, level).interval
     return found
 
 
 def mean_coverage(scored: ScoredPairs, truth: np.ndarray) -> Covered:
     """Whether the intervals of all means and of all single differences cover."""
     means, filled = scored.means, np.flatnonzero(scored.means.pairs)
-    sums = gaps._covariance(scored, scored.weight, scored.in_cells, means.mean, means.weight)
-    spread, mean, truth = sums.result().of(filled), means.mean[filled], truth[filled]
+    spread = gaps.cell_covariance(scored, scored.weight, means.mean).result().of(filled)
+    mean, truth = means.mean[filled], truth[filled]
     error, freedom = difference_errors(spread)
     two = np.triu_indices(len(mean), 1)
     apart = np.abs(np.subtract.outer(mean - truth, mean - truth))[two]
@@ -159,7 +167,7 @@ def report(scenario: Scenario, runs: int, seed: int) -> None:
         for name in ("dp", "eo", "auc", "rdp", "dp, pairs"):
             each = gathered[name, level]
             if name in ("auc", "rdp"):
-                truth = np.mean(gathered[name, 0.0])
+                truth = np.max(np.mean(gathered[name, 0.0], axis=0))
                 each = [None if isnan(low) else low <= truth <= high for low, high in each]
             known = [value for value in each if value is not None]
             missing = "" if len(known) == len(each) else f" ({len(each) - len(known)} undefined)"

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from scipy.special import expit, logit
 from scipy.stats import norm, t
 
 from linkparity.metrics import METRICS, VIEWS, ScoredPairs, gaps
 from linkparity.metrics.intervals import covariance
-from linkparity.metrics.intervals.covariance import CellCovariance, PairClusters, Spread
+from linkparity.metrics.intervals.clusters import PairClusters
+from linkparity.metrics.intervals.covariance import CellCovariance, Spread
 from linkparity.metrics.intervals.delong import against_rest, clustered, delong, levels
 from linkparity.metrics.intervals.simultaneous import (
     gap_interval,
@@ -197,10 +199,9 @@ def test_covariance_is_the_double_loop_over_pairs_that_share_a_node(name, view, 
     times = [cells_of(pair, view) for pair in problem["groups"]]
     rows = list(zip(weight, expit(problem["logits"]), times, strict=True))
     squares, weights = loop_covariance(rows, problem["nodes"])
-    used = np.flatnonzero(weight > 0)
     means = scored.means
     given = (means.mean, means.weight) if name == "dp" else (means.link_mean, means.links)
-    found = gaps._covariance(scored, weight, used, *given)
+    found = gaps.cell_covariance(scored, weight, given[0])
     filled = np.flatnonzero(given[1] > 0)
     scale = np.outer(given[1], given[1])[np.ix_(filled, filled)]
     for part, expected in zip(found.nodes - found.dyads, (squares, weights), strict=True):
@@ -221,9 +222,8 @@ def test_covariance_is_semidefinite_and_no_less_than_that_of_independent_pairs(p
     once = [k for k, pair in enumerate(dyads) if pair[0] != pair[1] and dyads.index(pair) == k]
     problem = {key: value[once] for key, value in problem.items()}
     assume(problem["weight"].sum() > 0)
-    used = np.flatnonzero(problem["weight"] > 0)
     by_node, by_pair = (
-        gaps._covariance(each, problem["weight"], used, each.means.mean, each.means.weight).result()
+        gaps.cell_covariance(each, problem["weight"], each.means.mean).result()
         for each in (ScoredPairs.of(**problem | more, view=view) for more in ({}, {"nodes": None}))
     )
     known = np.flatnonzero(~np.isnan(by_node.variance))
@@ -252,9 +252,9 @@ def test_auc_variance_is_the_double_loop_over_placements(problem):
     assume((shared < 0.99).all())
     corrected = expected / (1 - shared)
     assume(np.linalg.eigvalsh(corrected).min() > 1e-9)
-    clusters = PairClusters.of_nodes(nodes)
-    mass, weight = np.eye(2)[label] * placement[:, None], np.eye(2)[label]
-    found = clusters.covariance(mass, weight, np.full(2, area), np.array([n, m]))
+    clusters = PairClusters.of(nodes)
+    values, weight = np.repeat(placement[:, None], 2, axis=1), np.eye(2)[label]
+    found = clusters.sum_covariance(values, weight, np.full(2, area))
     assert (found.nodes - found.dyads)[0] / np.outer([n, m], [n, m]) == pytest.approx(
         expected, abs=1e-12
     )
@@ -271,7 +271,7 @@ def test_rdp_is_the_largest_of_the_cells_each_on_the_logit_scale():
     groups = nodes % 3
     score = rng.normal(size=45)[nodes].sum(axis=1) + 2 * (groups == 0).all(axis=1)
     found = METRICS["rdp"](ScoredPairs.of(score, groups, nodes=nodes, confidence=0.9))
-    clusters, ends = PairClusters.of_nodes(nodes), []
+    clusters, ends = PairClusters.of(nodes), []
     for pair in itertools.combinations_with_replacement(range(3), 2):
         inside = (np.sort(groups, axis=1) == pair).all(axis=1).astype(float)
         area, spread = clustered(clusters, levels(score), inside, 1 - inside)
@@ -293,11 +293,11 @@ def test_the_correction_makes_the_variance_unbiased_over_all_pairs_of_one_group_
             if len(set(side[list(p)])) == len(sizes)
         ]
     )
-    clusters, ones = PairClusters.of_nodes(nodes), np.ones((len(nodes), 1))
+    clusters, ones = PairClusters.of(nodes), np.ones((len(nodes), 1))
     means, variances = [], []
     for _ in range(4000):
         h = rng.normal(size=len(side))[nodes].sum(axis=1) + 0.7 * rng.normal(size=len(nodes))
-        found = clusters.covariance(h[:, None], ones, h.mean(keepdims=True), ones.sum(axis=0))
+        found = clusters.sum_covariance(h[:, None], ones, h.mean(keepdims=True))
         squares, weights = found.nodes - found.dyads
         kappa = weights[0, 0] / len(nodes) ** 2
         means.append(h.mean())
@@ -343,9 +343,8 @@ def test_pairs_without_a_node_in_common_are_independent_pairs():
     problem = sample(rng, size=300)
     nodes = np.arange(600).reshape(300, 2)
     by_node, by_pair = (ScoredPairs.of(**problem, **more) for more in ({"nodes": nodes}, {}))
-    rows, means = np.arange(300), by_node.means
     found, expected = (
-        gaps._covariance(each, problem["weight"], rows, means.mean, means.weight).result()
+        gaps.cell_covariance(each, problem["weight"], each.means.mean).result()
         for each in (by_node, by_pair)
     )
     assert found.covariance == pytest.approx(expected.covariance)
@@ -361,14 +360,11 @@ def test_nodes_behind_a_cell_are_counted_by_their_weight():
     hubs = np.array([(h, i) for h in (0, 1) for i in range(2, 102)])
     prob = np.random.default_rng(8).random(200)
     scored = ScoredPairs.of(prob=prob, groups=hubs[:, :1] * [1, 0] + [0, 2], nodes=hubs)
-    mean, total = scored.means.mean, scored.means.weight
-    spread = gaps._covariance(scored, np.ones(200), np.arange(200), mean, total).result()
+    spread = gaps.cell_covariance(scored, np.ones(200), scored.means.mean).result()
     filled = scored.means.pairs > 0
     assert spread.nodes[filled] == pytest.approx(1.0, abs=0.05)
-    both = ScoredPairs.of(prob=prob, groups=hubs * 0 + [0, 1], nodes=hubs).clusters
-    found = both.covariance(
-        prob[:, None], np.ones((200, 1)), np.array([prob.mean()]), np.array([200])
-    )
+    clusters = PairClusters.of(hubs)
+    found = clusters.sum_covariance(prob[:, None], np.ones((200, 1)), prob.mean(keepdims=True))
     assert found.result().nodes[0] == pytest.approx(2.0, abs=0.1)
 
 
@@ -448,12 +444,12 @@ def test_batches_of_nodes_and_classes_of_pairs_add_up_to_the_whole():
     cell = (nodes % 3).sum(axis=1) % 3
     h, one = rng.random(len(nodes)), np.eye(3)[cell]
     mean, total = one.T @ h / one.sum(axis=0), one.sum(axis=0)
-    clusters = PairClusters.of_nodes(nodes)
-    whole = clusters.covariance(one * h[:, None], one, mean, total)
+    clusters = PairClusters.of(nodes)
+    whole = clusters.sum_covariance(h[:, None], one, mean)
     parts = CellCovariance(mean, total)
-    for rows in np.array_split(np.arange(30), 4):
-        part = clusters.nodes[rows]
-        parts.add_nodes(part @ (one * h[:, None]), part @ one)
+    for some in np.array_split(np.arange(30), 4):
+        ends = np.stack([(nodes == i).any(axis=1) for i in some]).astype(float)
+        parts.add_nodes(csr_array(ends @ (one * h[:, None])), csr_array(ends @ one))
     square = np.array([((h - mean[c])[cell == c] ** 2).sum() for c in range(3)])
     parts.add_counted(total, mean, square, np.eye(3))
     assert parts.nodes == pytest.approx(whole.nodes)

@@ -1,17 +1,13 @@
 """Gaps between mean predictions: ``dp`` over all pairs, ``eo`` over true links."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from linkparity.metrics.cell_sums import gap
+from linkparity.metrics.intervals.clusters import add_single_pairs
 from linkparity.metrics.intervals.covariance import CellCovariance, Spread
 from linkparity.metrics.intervals.simultaneous import gap_interval, mean_intervals
 from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs, no_interval
 from linkparity.metrics.views import cell_labels
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 
 def dp(scored: ScoredPairs) -> Estimate:
@@ -43,33 +39,24 @@ def eo(scored: ScoredPairs) -> Estimate:
 
 def _gap(scored: ScoredPairs, weight: np.ndarray, counted: np.ndarray, unit: str) -> Estimate:
     rows = scored.in_cells[counted[scored.in_cells]]
-    found = scored.means
-    mean, total = (found.mean, found.weight) if unit == "pairs" else (found.link_mean, found.links)
+    means = scored.means.mean if unit == "pairs" else scored.means.link_mean
     spread = None
     if scored.confidence is not None:
-        spread = _covariance(scored, weight, rows, mean, total).result()
+        spread = cell_covariance(scored, np.where(counted, weight, 0.0), means).result()
     labels = cell_labels(scored.cells.groups)
     size = (len(rows), unit)
-    return gap_estimate(mean, spread, labels, size, scored.view, scored.confidence, scored.seed)
+    return gap_estimate(means, spread, labels, size, scored.view, scored.confidence, scored.seed)
 
 
-def _covariance(
-    scored: ScoredPairs, weight: np.ndarray, rows: np.ndarray, mean: np.ndarray, total: np.ndarray
-) -> CellCovariance:
-    """Of the cell means, from the pairs ``rows``."""
-    member = scored.cells.member
-
-    def by_cell(values: np.ndarray) -> "csr_array":
-        from scipy.sparse import csr_array
-
-        shape = (len(scored.prob), member.shape[0])
-        return csr_array((values[rows], (rows, scored.code[rows])), shape=shape) @ member
-
-    mass, weights = by_cell(weight * scored.prob), by_cell(weight)
+def cell_covariance(scored: ScoredPairs, weight: np.ndarray, mean: np.ndarray) -> CellCovariance:
+    """Of the means of the cells ``mean (M,)``, with the weights ``weight (P,)`` of the pairs."""
+    member, used = scored.cells.member, scored.in_cells
+    code, prob = scored.code, scored.prob
+    total = np.bincount(code[used], weight[used], member.shape[0]) @ member
     if scored.clusters is not None:
-        return scored.clusters.covariance(mass, weights, mean, total)
+        return scored.clusters.cell_covariance(prob, weight, code, member, mean, total)
     found = CellCovariance(mean, total, by_node=False)
-    found.add_dyads(mass, weights)
+    add_single_pairs(found, prob[used], weight[used], code[used], member)
     return found
 
 

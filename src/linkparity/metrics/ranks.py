@@ -3,7 +3,13 @@
 import numpy as np
 
 from linkparity.metrics.intervals.covariance import Spread
-from linkparity.metrics.intervals.delong import against_rest, clustered, delong, levels
+from linkparity.metrics.intervals.delong import (
+    against_rest,
+    clustered,
+    clustered_against_rest,
+    delong,
+    levels,
+)
 from linkparity.metrics.intervals.simultaneous import largest_interval
 from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs, no_interval
 from linkparity.metrics.views import cell_labels
@@ -70,38 +76,38 @@ def rdp(scored: ScoredPairs) -> Estimate:
     change when the scores are rescaled. Unweighted, over pairs with a group; the interval is
     simultaneous for all cells. ``nan`` with fewer than two cells.
     """
+    area, spread, names = cell_areas(scored)
+    count = len(scored.in_cells)
+    return rdp_estimate(area, count, names, spread, scored.confidence, scored.view)
+
+
+def cell_areas(scored: ScoredPairs) -> tuple[np.ndarray, Spread, list[str]]:
+    """The AUC of each cell that has a pair against the rest, how well it is known, its name."""
     used, occupied = scored.in_cells, np.flatnonzero(scored.means.pairs)
-    if len(occupied) < 2:
-        return rdp_estimate(np.empty(0), len(used), [], None, scored.confidence, scored.view)
+    labels = cell_labels(scored.cells.groups)
+    names = [labels[c] for c in occupied]
     level = levels(scored.rank[used])
     member = scored.cells.member[scored.code[used]].tocsc()[:, occupied]
     times = member.sum(axis=1)
-    if scored.clusters is not None and scored.confidence is not None:
-        clusters = scored.clusters.of(used)
-        inside = (member[:, [c]].toarray().ravel() for c in range(len(occupied)))
-        found = [clustered(clusters, level, part, times - part) for part in inside]
-        area = np.array([each for each, _ in found])
-        spread = Spread.joined([each for _, each in found])
-    else:
-        bounds = [slice(*member.indptr[c : c + 2]) for c in range(len(occupied))]
-        cells = ((member.indices[part], member.data[part]) for part in bounds)
-        area, variance = np.array(list(against_rest(level, times, cells))).T
-        spread = Spread.independent(variance)
-    labels = cell_labels(scored.cells.groups)
-    names = [labels[c] for c in occupied]
-    return rdp_estimate(area, len(used), names, spread, scored.confidence, scored.view)
+    bounds = [slice(*member.indptr[c : c + 2]) for c in range(len(occupied))]
+    cells = ((member.indices[part], member.data[part]) for part in bounds)
+    if len(occupied) > 1 and scored.clusters is not None and scored.confidence is not None:
+        clusters = scored.clusters.among(used)
+        return *clustered_against_rest(clusters, level, times, cells), names
+    found = np.array(list(against_rest(level, times, cells))).reshape(-1, 2)
+    return found[:, 0], Spread.independent(found[:, 1]), names
 
 
 def rdp_estimate(
     area: np.ndarray,
     count: int,
     names: list[str],
-    spread: Spread | None,
+    spread: Spread,
     confidence: float | None,
     view: str = "subgroup",
 ) -> Estimate:
     """``rdp`` from the AUCs of all cells, with its interval or with the reason why it has none."""
-    if len(area) < 2 or spread is None:
+    if len(area) < 2:
         reason = f"needs pairs in two cells of the view {view!r}, got {len(area)}"
         return Estimate(NAN, count, interval=no_interval(confidence), reason=reason)
     value = float(area.max())

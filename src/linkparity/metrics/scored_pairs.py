@@ -16,7 +16,7 @@ from linkparity.metrics.checks import (
     node_array,
     weight_array,
 )
-from linkparity.metrics.intervals.covariance import PairClusters
+from linkparity.metrics.intervals.clusters import PairClusters
 from linkparity.metrics.views import ViewCells, view_cells
 from linkparity.support.errors import InputError
 from linkparity.support.validation import check_unique, integers
@@ -163,7 +163,7 @@ class ScoredPairs:
     @cached_property
     def clusters(self) -> PairClusters | None:
         """Which pairs share a node; None where nodes are unknown."""
-        return None if self.nodes is None else PairClusters.of_nodes(self.nodes)
+        return None if self.nodes is None else PairClusters.of(self.nodes)
 
     @cached_property
     def means(self) -> CellMeans:

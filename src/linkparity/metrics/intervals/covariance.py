@@ -13,52 +13,6 @@ if TYPE_CHECKING:
 MAX_PAIRWISE = 300
 
 
-@dataclass(frozen=True, eq=False)
-class PairClusters:
-    """Which pairs vary together, because they share a node.
-
-    Attributes:
-        nodes: sparse ``(N, P)``, 1 where a pair contains a node.
-        dyads: sparse ``(D, P)``, 1 where a pair joins the two nodes of a dyad, in either direction;
-            a node with itself is no dyad.
-    """
-
-    nodes: "csr_array"
-    dyads: "csr_array"
-
-    @classmethod
-    def of_nodes(cls, nodes: np.ndarray) -> "PairClusters":
-        """The clusters of pairs ``nodes (P, 2)``, ids of any kind that can be sorted."""
-        ids, number = np.unique(nodes, return_inverse=True)
-        ends = np.sort(number.reshape(-1, 2), axis=1)
-        two = np.flatnonzero(ends[:, 0] != ends[:, 1])
-        _, dyad = np.unique(ends[two, 0] * len(ids) + ends[two, 1], return_inverse=True)
-        node, pair = np.append(ends[:, 0], ends[two, 1]), np.append(np.arange(len(ends)), two)
-        return cls(_incidence(node, pair, len(ends)), _incidence(dyad, two, len(ends)))
-
-    def of(self, pairs: np.ndarray) -> "PairClusters":
-        """The clusters of some of the pairs."""
-        if len(pairs) == self.dyads.shape[1]:
-            return self
-        return PairClusters(self.nodes[:, pairs], self.dyads[:, pairs])
-
-    def covariance(
-        self, mass: Any, weight: Any, mean: np.ndarray, total: np.ndarray
-    ) -> "CellCovariance":
-        """Of the means of M cells, from w h and w of each pair in each, ``(P, M)``."""
-        found = CellCovariance(mean, total)
-        found.add_nodes(self.nodes @ mass, self.nodes @ weight)
-        found.add_dyads(self.dyads @ mass, self.dyads @ weight)
-        return found
-
-
-def _incidence(row: np.ndarray, column: np.ndarray, columns: int) -> "csr_array":
-    from scipy.sparse import csr_array
-
-    shape = (int(row.max(initial=-1)) + 1, columns)
-    return csr_array((np.ones(len(row)), (row, column)), shape=shape)
-
-
 class CellCovariance:
     r"""Dyadic cluster-robust covariance of M weighted means, from sums per node and per dyad.
 
@@ -105,10 +59,11 @@ class CellCovariance:
     def add_counted(
         self, count: np.ndarray, mean: np.ndarray, square: np.ndarray, member: "csr_array"
     ) -> None:
-        """Dyads of one pair of weight 1 each, from K classes of them.
+        """Dyads of one pair each, from K classes of them.
 
-        ``count``, ``mean`` and ``square`` are the number of pairs of each class, their mean and
-        their squared distances from it, ``member (K, M)`` how often a class counts in a cell.
+        ``count``, ``mean`` and ``square`` are the sum of w² of each class, the mean of h with these
+        weights and the sum of w² times the squared distance from it; ``member (K, M)`` is how often
+        a class counts in a cell.
         """
         within, weight = member * np.sqrt(square)[:, None], member * np.sqrt(count)[:, None]
         self.dyads += self._products(weight * mean[:, None], weight)

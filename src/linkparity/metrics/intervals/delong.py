@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.metrics.intervals.covariance import PairClusters, Spread
+from linkparity.metrics.intervals.clusters import PairClusters
+from linkparity.metrics.intervals.covariance import Spread
 
 
 def levels(scores: np.ndarray) -> np.ndarray:
@@ -59,11 +60,27 @@ def clustered(
     its variance is that of the sum of the means of two cells.
     """
     beats, beaten = placements(level, positive, negative)
-    weight = np.stack([positive, negative], axis=1).astype(np.float64)
-    total = weight.sum(axis=0)
-    mass = weight * np.stack([beats[level], beaten[level]], axis=1)
-    area = float(mass[:, 0].sum() / total[0])
-    return area, clusters.covariance(mass, weight, np.full(2, area), total).result().of_sum()
+    weight = np.array([positive, negative], dtype=np.float64).T
+    placement = np.array([beats[level], beaten[level]]).T
+    area = float(weight[:, 0] @ placement[:, 0] / weight[:, 0].sum())
+    return area, clusters.sum_covariance(placement, weight, np.full(2, area)).result().of_sum()
+
+
+def clustered_against_rest(
+    clusters: PairClusters,
+    level: np.ndarray,
+    times: np.ndarray,
+    cells: Iterable[tuple[np.ndarray, np.ndarray]],
+) -> tuple[np.ndarray, Spread]:
+    """The AUCs ``(M,)`` of :func:`against_rest` when pairs share nodes."""
+    areas, spreads = [], []
+    for rows, inside in cells:
+        positive = np.zeros(len(level))
+        positive[rows] = inside
+        area, spread = clustered(clusters, level, positive, times - positive)
+        areas.append(area)
+        spreads.append(spread)
+    return np.array(areas), Spread.joined(spreads)
 
 
 def against_rest(
