@@ -137,7 +137,7 @@ BAD = {
     ),
     "no nodes": (("people.csv", "person,gender\n"), "people.csv: has column names but no nodes"),
     "no id": (("links.csv", "a,b\n01000,\n"), "links.csv: row 1, column 'b': the id is missing"),
-    "ragged": (("links.csv", "a,b\n01000\n"), "links.csv: row 1 has 1 column where the header"),
+    "ragged": (("links.csv", "a,b\n01000\n"), "links.csv: row 1: has 1 column where the header"),
     "column": (("people.csv", "person,gander\n01000,x\n"), "no column 'gender'; did you mean"),
     "two groups": (
         ("people.csv", "person,gender\n01000,x\n01007,y\n01000,y\n"),

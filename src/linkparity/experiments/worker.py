@@ -8,6 +8,7 @@ import pickle
 import signal
 import sys
 import threading
+import warnings
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -45,7 +46,9 @@ def _warm_up() -> None:
 
     torch.set_num_threads(1)
     smallest = Graph(3, [[0, 1], [1, 2]], [0, 1, 2])  # type: ignore[arg-type]
-    LinkPredictor("dot-product", "dp", dimension=2, epochs=1).fit(smallest)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one epoch teaches nothing, and says so
+        LinkPredictor("dot-product", "dp", dimension=2, epochs=1).fit(smallest)
 
 
 if __name__ == "__main__":
