@@ -146,7 +146,7 @@ def test_the_papers_fits_are_all_of_its_rows_with_its_settings():
     assert not any("options" in fit.parameters for fit in paper_fits(["polblogs"], 1, True))
 
 
-@pytest.mark.slow
+@pytest.mark.standing
 def test_polblogs_is_reproduced(capfd, tmp_path):
     args = ["reproduce", "polblogs", "--seeds", "2", "--quick", "--jobs", "2", "--json"]
     with pytest.raises(SystemExit) as done:

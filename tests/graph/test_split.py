@@ -251,7 +251,7 @@ def test_movies_are_split_between_the_sides_and_facebook_within_a_second(real_da
     assert time.process_time() - start < 1
 
 
-@pytest.mark.slow
+@pytest.mark.standing
 def test_ten_million_links_are_drawn_and_split_within_a_minute_each():
     start = time.process_time()
     graph = block_model((400_000, 350_000, 250_000), degree=20, spread=0.8)

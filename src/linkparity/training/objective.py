@@ -209,9 +209,9 @@ class Objective:
     def for_graph(self, graph: Graph, pairs: str) -> "Objective":
         """The same with the target ``"data"`` of all pairs as a number, unless on sampled ones."""
         regularizer = self.regularizer
-        if regularizer is None or regularizer.target != "data" or pairs == "sampled":
+        if regularizer is None or not regularizer.criterion.data_target or pairs == "sampled":
             return self
-        if not regularizer.criterion.data_target:
+        if not isinstance(regularizer.target, str) or regularizer.target != "data":
             return self
         density = link_density(graph, regularizer.criterion)
         if not 0 < density < 1:
