@@ -11,12 +11,14 @@ from torch import Tensor
 
 from linkparity.criteria import Cells
 from linkparity.projection.solver.coupled import solve_coupled
+from linkparity.projection.solver.coupled_tolerance import solve_coupled_tolerance
 from linkparity.projection.solver.free_target import solve_free_target
 from linkparity.projection.solver.problem import (
     NotConverged,
     Problem,
     Solution,
     Target,
+    shift_logit,
     target_logit,
 )
 from linkparity.projection.solver.separable import solve_separable
@@ -111,9 +113,10 @@ class Fit:
 
         For fixed multipliers its gradient in the logits is ``w (h − h_t)``.
         """
-        multiplier = self.solution.multiplier
-        shortfall = self.problem.shortfall(_with_weight(now, self.cells), multiplier)
-        return float(source.divergence(self.tilt).sum()) + float(multiplier @ shortfall)
+        problem, multiplier = self.problem, self.solution.multiplier
+        edge = shift_logit(self.solution.target_logit, -problem.tolerance * np.sign(multiplier))
+        lack = problem.lack(_with_weight(now, self.cells), edge)
+        return float(source.divergence(self.tilt).sum() + multiplier @ (problem.weight * lack))
 
     def divergence(self, source: PairSums, now: Sums) -> float:
         """KL-divergence of the projection to the model, exact to second order in the residual."""
@@ -177,6 +180,8 @@ def _solve(
     bounded = problem.tolerance or problem.limits is not None
     if problem.separable and (bounded or len(problem.block) > MANY):
         return solve_free_target(sums, problem, start, tol, base, bound)
+    if problem.tolerance:
+        return solve_coupled_tolerance(sums, problem, start, tol, base)
     try:
         return solve_coupled(sums, problem, start, tol, base)
     except NotConverged:

@@ -1,4 +1,4 @@
-"""Why the coupled solver stopped: a linear program in the cells' means."""
+"""Why a coupled solver stopped: a linear program in the cells' means."""
 
 import numpy as np
 
@@ -11,16 +11,7 @@ MARGIN = 1e-6
 
 def explain(problem: Problem, error: np.ndarray, tol: float, step: int) -> Exception:
     """The constraint that cannot hold, or how far the solver came."""
-    unmet = _unmet(problem)
-    worst = int(np.argmax(unmet))
-    if unmet[worst] > MARGIN:
-        return Infeasible(
-            f"constraint {problem.rows[worst]} cannot hold together with the others "
-            f"(its mean stays {unmet[worst]:.2g} away)",
-            "drop it, change its target, or allow a tolerance",
-            caller="i_project",
-        )
-    return NotConverged(
+    return find_infeasible(problem) or NotConverged(
         f"{np.abs(error).max():.1e} from the target on the logit scale after {step} steps, tol is "
         f"{tol:.1e}",
         "raise tol",
@@ -28,14 +19,17 @@ def explain(problem: Problem, error: np.ndarray, tol: float, step: int) -> Excep
     )
 
 
-def _unmet(problem: Problem) -> np.ndarray:
-    """``(C,)`` how far each mean stays from its target when they are met as well as can be."""
+def find_infeasible(problem: Problem) -> Infeasible | None:
+    """A constraint that cannot hold together with the others, when they are met as well as can be.
+
+    With a free target there is none: probabilities of ½ meet any constraint.
+    """
+    if problem.target_logit is None:
+        return None
     from scipy.optimize import linprog
 
-    weight, centre = problem.weight, problem.centring
-    means = centre @ (problem.dense * problem.mass / weight[:, None])
-    minus = centre @ (np.maximum(-problem.dense, 0) @ problem.mass / weight)
-    right = -minus if problem.target_logit is None else expit(problem.target_logit) - minus
+    means = problem.dense * problem.mass / problem.weight[:, None]
+    right = expit(problem.target_logit) + np.minimum(means, 0).sum(axis=1)
     count, cells = means.shape
     eye = np.eye(count)
     found = linprog(
@@ -44,4 +38,13 @@ def _unmet(problem: Problem) -> np.ndarray:
         b_ub=np.concatenate([right, -right]) + problem.tolerance,
         bounds=[(0, 1)] * cells + [(0, None)] * count,
     )
-    return np.asarray(found.x[cells:])
+    unmet = found.x[cells:]
+    worst = int(np.argmax(unmet))
+    if unmet[worst] <= MARGIN:
+        return None
+    return Infeasible(
+        f"constraint {problem.rows[worst]} cannot hold together with the others "
+        f"(its mean stays {unmet[worst]:.2g} away)",
+        "drop it, change its target, or allow a tolerance",
+        caller="i_project",
+    )

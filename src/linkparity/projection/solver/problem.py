@@ -76,13 +76,12 @@ class Problem:
         """``(C,)`` mean of each constraint's statistic."""
         return np.asarray(self.statistic_sums(sums)[0] / self.weight)
 
-    def shortfall(self, sums: Sums, multiplier: np.ndarray) -> np.ndarray:
-        """``(C,)`` target minus U; with a tolerance, from the end that the multiplier pushes to."""
-        assert self.target_logit is not None
-        target = shift_logit(self.target_logit, -self.tolerance * np.sign(multiplier))
+    def lack(self, sums: Sums, target_logit: np.ndarray) -> np.ndarray:
+        """``(C,)`` target minus mean, from the smaller of p and 1 − p."""
         total, complement = self.statistic_sums(sums)
-        yes, no = self.weight * expit(target), self.weight * expit(-target)
-        return np.asarray(np.where(target < 0, yes - total, complement - no))
+        yes, no = expit(target_logit), expit(-target_logit)
+        low = target_logit < 0
+        return np.asarray(np.where(low, yes - total / self.weight, complement / self.weight - no))
 
     def block_sum(self, values: np.ndarray) -> np.ndarray:
         """``(C,)`` sum of ``values (C,)`` over the constraints that share each one's target."""
@@ -91,16 +90,11 @@ class Problem:
     @property
     def dense(self) -> np.ndarray:
         """``(C, M)`` A with its zeros; refused when these are too many."""
-        self._check_size()
+        self.check_size()
         return self.entries.dense
 
-    @cached_property
-    def same_block(self) -> np.ndarray:
-        """``(C, C)`` whether two constraints share a target."""
-        self._check_size()
-        return np.asarray(self.block[:, None] == self.block[None, :])
-
-    def _check_size(self) -> None:
+    def check_size(self) -> None:
+        """Refuse more constraints than a dense matrix can hold."""
         rows, cells = self.entries.shape
         if rows * max(rows, cells) > MAX_ENTRIES:
             raise InputError(
@@ -109,15 +103,6 @@ class Problem:
                 "merge groups into fewer, or constrain one attribute",
                 caller="i_project",
             )
-
-    @property
-    def centring(self) -> np.ndarray:
-        """``(C, C)`` subtracts the mean of its block from each mean, where that is the target."""
-        self._check_size()
-        if self.target_logit is not None or self.tolerance:
-            return np.eye(len(self.block))
-        share = self.same_block * self.weight[None, :]
-        return np.asarray(np.eye(len(self.block)) - share / share.sum(axis=1, keepdims=True))
 
     @property
     def separable(self) -> bool:
