@@ -149,6 +149,16 @@ def test_directories_of_users_in_the_temporary_directory_stay(here, tmp_path, mo
     assert (spare / "linkparity-tmp-mine" / "thesis.tex").exists()
 
 
+def test_a_machine_without_a_temporary_directory(monkeypatch):
+    def nowhere():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.gettempdir", nowhere)
+    workspace = Workspace()  # fine as long as nothing needs it
+    with pytest.raises(InputError, match="no directory for temporary files; set TMPDIR"):
+        workspace.path.exists()
+
+
 def test_a_directory_of_another_user_stays(tmp_path, monkeypatch):
     dead = abandoned(tmp_path)
     monkeypatch.setattr("os.getuid", lambda: 12345)

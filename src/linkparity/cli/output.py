@@ -22,6 +22,8 @@ EXPECTED = (ValueError, OSError, PlainError)
 WIDTH = 110
 #: What tables hold that an encoding other than UTF-8 may lack.
 ASCII = str.maketrans({"–": "-", "−": "-", "…": "."})
+#: Characters of an error, which may quote a value of any length.
+LONGEST = 800
 #: Control characters that JSON leaves as they are.
 UNESCAPED = re.compile("[\x7f-\x9f]")
 
@@ -84,7 +86,13 @@ def one_line(error: BaseException) -> str | None:
     >>> one_line(ZeroDivisionError())
     """
     text = _sentence(error)
-    return None if text is None else " ".join(text.split())
+    return None if text is None else _shortened(" ".join(text.split()))
+
+
+def _shortened(text: str) -> str:
+    """Text without its middle where it is long: the place is at its start, the fix at its end."""
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 def _sentence(error: BaseException) -> str | None:

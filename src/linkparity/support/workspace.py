@@ -33,17 +33,24 @@ class Workspace:
     """
 
     def __init__(self, base: str | Path | None = None) -> None:
-        self.base = Path(base or tempfile.gettempdir()).absolute()
-        if not self.base.is_dir():
+        if base is not None and not Path(base).is_dir():
             raise InputError("is not a directory", "create it first", where=str(base))
         self._made: Path | None = None
         self._owner: int | None = None
-        _remove_stale(self.base)
+        try:
+            self.base = Path(base or tempfile.gettempdir()).absolute()
+        except FileNotFoundError:  # no directory can be written, and perhaps none is needed
+            self.base = Path(os.devnull)
+        else:
+            _remove_stale(self.base)
 
     @property
     def path(self) -> Path:
         """The directory."""
         if self._made is None:
+            if not self.base.is_dir():
+                fix = "set TMPDIR to one that can be written"
+                raise InputError("there is no directory for temporary files", fix)
             self._made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.base))
             self._owner = os.open(self._made / OWNER, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             lock(self._owner)  # signed under the lock: signed and unlocked is abandoned
