@@ -146,6 +146,13 @@ def test_the_papers_fits_are_all_of_its_rows_with_its_settings():
     assert not any("options" in fit.parameters for fit in paper_fits(["polblogs"], 1, True))
 
 
+def test_ids_of_the_papers_fits_stay_what_they_were():
+    """Files of rows, docs/reproduction among them, are found again by these."""
+    wanted = {"none": "4e55e63ce649f3b4", "dp": "4f7003cedba1d7a7", "eo": "f46bb46e6904a674"}
+    fits = paper_fits(["polblogs"], 1, models=["maxent"])
+    assert {fit.parameters.get("criterion", "none"): fit.id for fit in fits} == wanted
+
+
 @pytest.mark.standing
 def test_polblogs_is_reproduced(capfd, tmp_path):
     args = ["reproduce", "polblogs", "--seeds", "2", "--quick", "--jobs", "2", "--json"]

@@ -27,6 +27,13 @@ KEPT_GRAPHS = 2
 MAX_EPOCHS = 40
 #: Levels of the quantiles of the predictions that a row keeps.
 LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+#: Settings that are part of the id of every fit.
+IDENTITY = (
+    "gamma", "target", "tolerance", "dimension", "epochs", "lr", "negatives", "pairs", "patience",
+    "postprocess", "options",
+)  # fmt: skip
+#: What ids have in place of the gamma of a plain fit.
+PLAIN_GAMMA = 100.0
 NOT_ASKED = "not among the measures of the experiment"
 
 
@@ -80,9 +87,25 @@ class Fit:
     @cached_property
     def id(self) -> str:
         """The same for the same data, parameters and measures, in any experiment."""
-        settings = self.parameters | predictor_settings(LinkPredictor(**self.parameters))
-        about = [self.source.name, self.data_sha256, settings, sorted(self.measures)]
+        about = [self.source.name, self.data_sha256, self._settings(), sorted(self.measures)]
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _settings(self) -> dict[str, Any]:
+        """What makes a fit another one.
+
+        A plain fit is the same whatever the default gamma is, and a parameter that the predictor
+        gets later counts where it is not at its default, so that files of rows stay valid.
+        """
+        predictor = LinkPredictor(**self.parameters)
+        defaults = predictor_settings(LinkPredictor(self.parameters["model"]))
+        settings = {
+            name: value
+            for name, value in predictor_settings(predictor).items()
+            if name in IDENTITY or value != defaults[name]
+        }
+        if predictor.criterion is None:
+            settings["gamma"] = PLAIN_GAMMA
+        return self.parameters | settings
 
     @property
     def title(self) -> str:

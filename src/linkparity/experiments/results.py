@@ -87,8 +87,7 @@ def _summary(method: str, rows: list[Row]) -> Summary:
 
 def _method_key(row: Row) -> str:
     """The same for rows that differ in data and seed only."""
-    parts = (row.model, row.criterion, row.gamma, row.strength, row.settings)
-    return json.dumps(parts, sort_keys=True)
+    return json.dumps((row.model, row.criterion, _varying(row)), sort_keys=True)
 
 
 def method_labels(rows: Sequence[Row]) -> dict[str, str]:
