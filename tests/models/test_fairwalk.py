@@ -12,8 +12,8 @@ from planted import all_index, make, planted, planted_bipartite
 from linkparity import Graph, LinkPredictor, train
 from linkparity.cli import main
 from linkparity.models import DeepWalk, Fairwalk
+from linkparity.models.fairwalk import Walker
 from linkparity.models.skip_gram import Corpus, SkipGram, fit_skip_gram, window_counts
-from linkparity.models.walks import Walker
 
 #: Node 0 has three neighbours of group 1, two of group 2, one of its own and one without.
 STAR = Graph(
