@@ -11,7 +11,7 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.untidy import CHOICES, UntidyPolicy, check_choice
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
-from linkparity.prediction.parameters import check_parameters
+from linkparity.prediction.predictor import check_parameters
 from linkparity.support.errors import Explained, InputError
 from linkparity.support.files import STREAM
 from linkparity.support.registry import Registry, did_you_mean

@@ -6,12 +6,16 @@ import torch
 from torch import Tensor, nn
 
 from linkparity.graph import Graph
-from linkparity.support.errors import InputError
-from linkparity.training.loop import gradient_steps
+from linkparity.support.errors import InputError, warn
+from linkparity.training.loop import Diverged, TrainingWarning, gradient_steps
 from linkparity.training.objective import Epoch, Objective, Settings
 
 #: Number of pairs that a model is tried on.
 TRIED_PAIRS = 8
+#: Links, and about as many random pairs, on which a model is compared with a constant one.
+CHECKED_PAIRS = 10_000
+#: Relative difference of two means that rounding may cause.
+ROUNDING = 1e-9
 
 
 class LinkModel(nn.Module):
@@ -138,3 +142,38 @@ def _described(found: object) -> str:
 def standard_normal(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
     """``(rows, columns)`` independent standard normal numbers."""
     return nn.Parameter(torch.randn(rows, columns, generator=generator, dtype=torch.float32))
+
+
+@torch.no_grad()
+def check_learned(model: LinkModel, graph: Graph, generator: torch.Generator) -> None:
+    """Warn of a model that tells links from other pairs no better than a constant does.
+
+    Its cross-entropy, at the best scale and shift of the logits, is below that of a constant
+    if and only if the mean logit of links is above that of all pairs, here by three standard
+    errors.
+    """
+    if graph.num_links in (0, graph.num_pairs):
+        return
+    ends = [torch.arange(graph.num_nodes)] * 2
+    if graph.side is not None:
+        ends = [torch.nonzero(graph.side == side)[:, 0] for side in (0, 1)]
+    size = (CHECKED_PAIRS,)
+    drawn = [end[torch.randint(len(end), size, generator=generator)] for end in ends]
+    index = torch.stack(drawn, dim=1)
+    others = index[index[:, 0] != index[:, 1]]
+    links = graph.links[torch.randint(graph.num_links, size, generator=generator)]
+    logits = model(torch.cat([links, others])).double()
+    if not logits.isfinite().all():
+        fix = "take a smaller lr"
+        raise Diverged("the model's logits are not finite", fix, caller="LinkPredictor")
+    parts = logits[: len(links)], logits[len(links) :]
+    mean = [float(part.mean()) for part in parts]
+    error = sum(float(part.var(correction=0)) / len(part) for part in parts) ** 0.5
+    if mean[0] - mean[1] <= 3 * error + ROUNDING * abs(mean[0]):
+        warn(
+            TrainingWarning,
+            f"the model learned nothing: links have a mean logit of {mean[0]:.3g}, all pairs "
+            f"{mean[1]:.3g}, so that its cross-entropy is not below that of a constant",
+            "try another lr, gamma or number of epochs",
+            caller="LinkPredictor",
+        )

@@ -12,7 +12,6 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.groups import GraphWarning
 from linkparity.graph.pairs import Pairs
 from linkparity.models import LinkModel
-from linkparity.prediction.parameters import Parameters
 from linkparity.prediction.ranking import Ranking, node_numbers, pair_logits, rank_partners
 from linkparity.prediction.tilt_table import Tilts
 from linkparity.support.arrays import expit
@@ -21,7 +20,7 @@ from linkparity.support.randomness import stream
 from linkparity.training.objective import Epoch
 
 
-class FittedPredictor(Parameters):
+class FittedPredictor:
     """The methods that need ``model_``, ``graph_`` and ``tilts_``."""
 
     seed: int

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -15,20 +15,17 @@ from torch import Tensor
 from linkparity.criteria import CRITERIA
 from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
-from linkparity.prediction.parameters import check_parameters
+from linkparity.prediction.predictor import LinkPredictor, check_parameters
 from linkparity.prediction.saving import FORMAT, MANIFEST, TENSORS, tensors_name
 from linkparity.prediction.tilt_table import Tilts
 from linkparity.support.errors import InputError
 from linkparity.support.files import read_json
 from linkparity.training.objective import Epoch
 
-if TYPE_CHECKING:
-    from linkparity.prediction.predictor import LinkPredictor
-
 
 def load_predictor(
-    kind: "type[LinkPredictor]", path: Path, model: type[LinkModel] | None
-) -> "LinkPredictor":
+    kind: type[LinkPredictor], path: Path, model: type[LinkModel] | None
+) -> LinkPredictor:
     """Read and check a run, and build the predictor again."""
     about, data = _read(path)
     file = path / MANIFEST
@@ -62,11 +59,11 @@ def _damage(file: Path) -> Iterator[None]:
 
 
 def _build(
-    kind: "type[LinkPredictor]",
+    kind: type[LinkPredictor],
     model: type[LinkModel] | None,
     about: dict[str, Any],
     tensors: dict[str, Tensor],
-) -> "LinkPredictor":
+) -> LinkPredictor:
     predictor = kind(**_parameters(about, model, tensors))
     graph = predictor.graph_ = _graph(about["graph"], tensors)
     state = {name[6:]: value for name, value in tensors.items() if name.startswith("model.")}
@@ -118,7 +115,7 @@ def _graph(about: dict[str, Any], tensors: dict[str, Tensor]) -> Graph:
     )
 
 
-def _check_state(predictor: "LinkPredictor", graph: Graph, state: dict[str, Tensor]) -> None:
+def _check_state(predictor: LinkPredictor, graph: Graph, state: dict[str, Tensor]) -> None:
     """Refuse numbers that no trained model has, before memory is allocated for one."""
     for name, value in state.items():
         if value.is_complex() or (isinstance(predictor.model, str) and not _is_finite(value)):

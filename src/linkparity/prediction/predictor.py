@@ -1,9 +1,10 @@
 """LinkPredictor: fit on a graph and predict, with the interface of scikit-learn."""
 
+import inspect
 import operator
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -11,28 +12,23 @@ from torch import Tensor
 from linkparity.criteria import Criterion
 from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
+from linkparity.models.base import check_learned
 from linkparity.prediction.fitted import FittedPredictor
-from linkparity.prediction.parameters import check_parameters
 from linkparity.prediction.tilt_table import Tilts, fit_group_tilts
-from linkparity.support.errors import InputWarning, warn
+from linkparity.support.errors import InputError, warn
 from linkparity.support.randomness import stream
-from linkparity.training.loop import Diverged, train
+from linkparity.support.validation import check_seed, whole_number
+from linkparity.training.loop import TrainingWarning, check_pairs, train
 from linkparity.training.objective import (
     Epoch,
+    Objective,
+    Settings,
+    bounded,
     pair_weights,
     parity_weights,
     trained_criterion,
     widen,
 )
-
-#: Links, and about as many random pairs, on which a model is compared with a constant one.
-CHECKED_PAIRS = 10_000
-#: Relative difference of two means that rounding may cause.
-ROUNDING = 1e-9
-
-
-class TrainingWarning(InputWarning):
-    """Training ended unexpectedly; the message says how."""
 
 
 class TrainingInterrupted(TrainingWarning):
@@ -115,6 +111,39 @@ class LinkPredictor(FittedPredictor):
         self.options = options
         self.strength = strength
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Every argument of the constructor, by name."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change arguments of the constructor; they take effect at the next :meth:`fit`."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise InputError(
+                    f"unknown parameter {name!r}",
+                    f"known: {', '.join(known)}",
+                    caller=type(self).__name__,
+                )
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """A graph in place of a matrix, and nothing in place of labels."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        inputs = InputTags(two_d_array=False)
+        return Tags(None, TargetTags(required=False), input_tags=inputs, no_validation=True)
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        shown = [
+            f"{name}={value.__name__ if isinstance(value, type) else repr(value)}"
+            for name, value in self.get_params().items()
+            if repr(value) != repr(defaults[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
     def fit(
         self, graph: Graph, y: object = None, on_epoch: Callable[[Epoch], object] | None = None
     ) -> "LinkPredictor":
@@ -146,7 +175,7 @@ class LinkPredictor(FittedPredictor):
         model.constrain()
         model.eval()
         if history:
-            _check_learned(model, graph, stream(self.seed, "learned"))
+            check_learned(model, graph, stream(self.seed, "learned"))
         tilts = self._tilts(model, graph)
         self.graph_, self.model_, self.history_, self.tilts_ = graph, model, history, tilts
         self.finish()
@@ -182,36 +211,61 @@ class LinkPredictor(FittedPredictor):
         return made(graph, dimension, generator=generator, **options)
 
 
-@torch.no_grad()
-def _check_learned(model: LinkModel, graph: Graph, generator: torch.Generator) -> None:
-    """Warn of a model that tells links from other pairs no better than a constant does.
-
-    Its cross-entropy, at the best scale and shift of the logits, is below that of a constant
-    if and only if the mean logit of links is above that of all pairs, here by three standard
-    errors.
-    """
-    if graph.num_links in (0, graph.num_pairs):
-        return
-    ends = [torch.arange(graph.num_nodes)] * 2
-    if graph.side is not None:
-        ends = [torch.nonzero(graph.side == side)[:, 0] for side in (0, 1)]
-    size = (CHECKED_PAIRS,)
-    drawn = [end[torch.randint(len(end), size, generator=generator)] for end in ends]
-    index = torch.stack(drawn, dim=1)
-    others = index[index[:, 0] != index[:, 1]]
-    links = graph.links[torch.randint(graph.num_links, size, generator=generator)]
-    logits = model(torch.cat([links, others])).double()
-    if not logits.isfinite().all():
-        fix = "take a smaller lr"
-        raise Diverged("the model's logits are not finite", fix, caller="LinkPredictor")
-    parts = logits[: len(links)], logits[len(links) :]
-    mean = [float(part.mean()) for part in parts]
-    error = sum(float(part.var(correction=0)) / len(part) for part in parts) ** 0.5
-    if mean[0] - mean[1] <= 3 * error + ROUNDING * abs(mean[0]):
-        warn(
-            TrainingWarning,
-            f"the model learned nothing: links have a mean logit of {mean[0]:.3g}, all pairs "
-            f"{mean[1]:.3g}, so that its cross-entropy is not below that of a constant",
-            "try another lr, gamma or number of epochs",
-            caller="LinkPredictor",
+def check_parameters(given: LinkPredictor, graph: Graph) -> None:
+    """Refuse parameters and graphs that cannot be trained with, before anything is built."""
+    if not isinstance(graph, Graph):
+        raise TypeError(
+            f"LinkPredictor: fit takes a Graph, got {type(graph).__name__}; make one with "
+            "linkparity.load or linkparity.Graph"
         )
+    check_seed(given.seed, "seed", "LinkPredictor")
+    if given.dimension is not None:
+        dimension = whole_number(given.dimension, "dimension", "LinkPredictor")
+        if dimension < 1:
+            raise _refused("dimension", f"must be at least 1, got {dimension}")
+    if not isinstance(given.model, str) and not (
+        isinstance(given.model, type) and issubclass(given.model, LinkModel)
+    ):
+        known = ", ".join(MODELS)
+        raise _refused(
+            "model", f"must be one of {known}, or a subclass of LinkModel, got {given.model!r:.60}"
+        )
+    if not isinstance(given.options, Mapping | None):
+        raise _refused("options", f"must be a dict, got {given.options!r:.60}")
+    _check_strength(given)
+    check_pairs(graph)
+    Settings(given.epochs, given.lr, given.negatives, given.pairs, patience=given.patience)
+    Objective.of(given.criterion, given.gamma, given.target, given.tolerance)
+    _check_postprocess(given)
+
+
+def _check_strength(given: LinkPredictor) -> None:
+    """Refuse a strength that the model does not have, and one that is no strength."""
+    if given.strength is None:
+        return
+    made = MODELS[given.model] if isinstance(given.model, str) else given.model
+    if made.strength is None:
+        name = given.model if isinstance(given.model, str) else made.__name__
+        have = [each for each, model in MODELS.items() if model.strength is not None]
+        fix = f"leave it out, or choose one of {', '.join(have)}" if have else "leave it out"
+        raise _refused("strength", f"does not apply to the model {name!r}", fix)
+    bounded(given.strength, "strength")
+
+
+def _check_postprocess(given: LinkPredictor) -> None:
+    if given.postprocess is None:
+        return
+    if given.postprocess != "i-projection":
+        raise _refused("postprocess", f"must be None or 'i-projection', got {given.postprocess!r}")
+    found = None if given.criterion is None else trained_criterion(given.criterion)
+    if found is None or not found.tilts_by_group:
+        raise _refused(
+            "postprocess",
+            f"'i-projection' needs criterion 'dp' or 'weak-dp', got "
+            f"{None if found is None else found.name!r}: other criteria tilt by the true label, "
+            "which a prediction does not know",
+        )
+
+
+def _refused(argument: str, problem: str, fix: str = "") -> InputError:
+    return InputError(problem, fix, argument=argument, caller="LinkPredictor")

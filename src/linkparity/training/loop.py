@@ -11,7 +11,7 @@ from torch import Tensor
 from linkparity.criteria import Criterion
 from linkparity.graph import Graph
 from linkparity.projection import NotConverged
-from linkparity.support.errors import InputError, PlainError
+from linkparity.support.errors import InputError, InputWarning, PlainError
 from linkparity.training.all_pairs.batch import AllPairs
 from linkparity.training.distributed import Processes
 from linkparity.training.objective import (
@@ -40,6 +40,10 @@ MAX_PAIRS = 10**8
 
 class Diverged(PlainError):
     """Training met a loss that is not finite, or pairs that no tilts bring to parity."""
+
+
+class TrainingWarning(InputWarning):
+    """Training ended unexpectedly; the message says how."""
 
 
 def train(
