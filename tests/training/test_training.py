@@ -12,10 +12,8 @@ from linkparity.criteria import Cells
 from linkparity.models import MODELS, gae
 from linkparity.models.degrees import classes
 from linkparity.projection.sums import tensor_sums
-from linkparity.training.all_pairs.batch import AllPairs
-from linkparity.training.all_pairs.layout import lay_out
-from linkparity.training.distributed import Processes
-from linkparity.training.loop import Adam, choose, training_pairs
+from linkparity.training.all_pairs.layout import AllPairs, lay_out
+from linkparity.training.loop import Adam, Processes, choose, training_pairs
 from linkparity.training.objective import (
     Objective,
     PairWeights,
@@ -67,7 +65,7 @@ def measured(scored, criterion, gamma, target):
 @pytest.mark.parametrize(("target", "few"), [("model", 0), ("model", 10**9), ("free", None)])
 def test_blocks_are_the_objective_written_out(build, criterion, target, few, monkeypatch):
     if few is not None:  # segment by segment, or all at once
-        monkeypatch.setattr("linkparity.training.all_pairs.nonlinks.SMALL_SEGMENT", few)
+        monkeypatch.setattr("linkparity.training.all_pairs.batch.SMALL_SEGMENT", few)
     graph = build()
     model = make("cne", graph).double()
     weights = PairWeights(2.7, 0.4)

@@ -75,7 +75,7 @@ def train(
     from linkparity.prediction import LinkPredictor
     from linkparity.prediction.saving import check_place
     from linkparity.report.console_tables import run_tables
-    from linkparity.training.distributed import joined_processes
+    from linkparity.training.loop import joined_processes
 
     for name in measures.split(",") if measures else ():
         MEASURES[name]

@@ -1,19 +1,22 @@
-"""Algorithm 1 of the paper: one loop for every model."""
+"""Algorithm 1 of the paper: one loop for every model, in one process or several."""
 
 import math
+import os
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from linkparity.criteria import Criterion
 from linkparity.graph import Graph
 from linkparity.projection import NotConverged
 from linkparity.support.errors import InputError, InputWarning, PlainError
-from linkparity.training.all_pairs.batch import AllPairs
-from linkparity.training.distributed import Processes
+from linkparity.training.all_pairs.layout import AllPairs
 from linkparity.training.objective import (
     Epoch,
     Objective,
@@ -254,3 +257,59 @@ class Adam:
             value.addcdiv_(mean, (square.sqrt() / root).add_(1e-8), value=-rate)
             if value is not p:
                 p.copy_(value)
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The processes of one training; alone unless ``torch.distributed`` says otherwise."""
+
+    rank: int = 0
+    size: int = 1
+
+    @classmethod
+    def here(cls) -> "Processes":
+        """The processes that ``torch.distributed`` was set up with."""
+        import torch.distributed as dist
+
+        if not (dist.is_available() and dist.is_initialized()):
+            return cls()
+        return cls(dist.get_rank(), dist.get_world_size())
+
+    def add(self, values: np.ndarray) -> np.ndarray:
+        """Σ over the processes, of an array that every process has in the same shape."""
+        if self.size == 1:
+            return values
+        import torch.distributed as dist
+
+        total = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float64))
+        dist.all_reduce(total)
+        return total.numpy()
+
+    def add_gradients(self, model: nn.Module) -> None:
+        """Σ over the processes of every parameter's gradient, in one message."""
+        if self.size == 1:
+            return
+        import torch.distributed as dist
+
+        used = [p for p in model.parameters() if p.requires_grad]
+        flat = torch.cat(
+            [(torch.zeros_like(p) if p.grad is None else p.grad).reshape(-1) for p in used]
+        )
+        dist.all_reduce(flat)
+        for p, part in zip(used, torch.split(flat, [p.numel() for p in used]), strict=True):
+            p.grad = part.view_as(p)
+
+
+@contextmanager
+def joined_processes() -> Iterator[Processes]:
+    """The processes that ``torchrun`` started, joined for the time being; alone without it."""
+    import torch.distributed as dist
+
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1 or dist.is_initialized():
+        yield Processes.here()
+        return
+    dist.init_process_group("gloo")
+    try:
+        yield Processes.here()
+    finally:
+        dist.destroy_process_group()

@@ -13,11 +13,11 @@ from linkparity.criteria.group_pairs import possible_pairs
 from linkparity.graph.graph import Graph
 from linkparity.projection.sums import Sums, tensor_sums
 from linkparity.support.randomness import random_order
-from linkparity.training.distributed import Processes
 from linkparity.training.objective import PairWeights, pair_weights, push_back, widen
 
 if TYPE_CHECKING:
     from linkparity.models import LinkModel
+    from linkparity.training.loop import Processes
 
 #: Nodes per batch; their links and partners are one step of training.
 BATCH = 10_000
@@ -50,7 +50,7 @@ class SampledPairs:
         negatives: int,
         criterion: Criterion | None,
         generator: torch.Generator,
-        processes: Processes,
+        processes: "Processes",
         parity: PairWeights | None = None,
     ) -> None:
         self.num_nodes, self.negatives = graph.num_nodes, negatives
@@ -177,7 +177,7 @@ class SampledBatch:
         index: Tensor,
         label: Tensor,
         cells: Cells | None,
-        processes: Processes,
+        processes: "Processes",
     ) -> None:
         self.index, self.label, self.processes = index, label, processes
         self.history = model.factors()
@@ -237,7 +237,7 @@ class SampledBatch:
         push_back(self.history, ends)
 
 
-def _shared(processes: Processes, count: int, largest: float) -> tuple[float, float]:
+def _shared(processes: "Processes", count: int, largest: float) -> tuple[float, float]:
     """How many pairs there are in all processes, and a bound on all their logits."""
     if processes.size == 1:
         return float(count), largest

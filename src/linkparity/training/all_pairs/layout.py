@@ -2,12 +2,20 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.criteria import Cells, Criterion
 from linkparity.graph.graph import Graph
+from linkparity.training.all_pairs.batch import PIECE, AllPairsBatch
+from linkparity.training.objective import PairWeights, widen
+
+if TYPE_CHECKING:
+    from linkparity.models import LinkModel
+    from linkparity.training.loop import Processes
 
 #: Rows of a tile: pairs within a group are tiled so that few are computed twice.
 TILE = 256
@@ -63,6 +71,63 @@ class Blocks:
     link: Tensor
     link_start: np.ndarray
     size: int
+
+
+class AllPairs:
+    """Every pair of a graph with its expected weight: one batch per epoch, nothing random.
+
+    Args:
+        graph: whose pairs.
+        weights: of a link and of any other pair.
+        criterion: that sorts pairs into cells, or None.
+        processes: the processes that share the pairs.
+        parity: weights in the cells, where they are not those of the fit.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        weights: PairWeights,
+        criterion: Criterion | None,
+        processes: "Processes",
+        parity: PairWeights | None = None,
+    ) -> None:
+        self.weights, self.processes = weights, processes
+        self.parity = weights if parity is None else parity
+        self.blocks = lay_out(graph, processes.rank, processes.size)
+        #: Pairs of each segment that are no links.
+        self.area = np.array([s.pairs - s.links for s in self.blocks.segments], dtype=float)
+        self.total = weights.other * (graph.num_pairs - graph.num_links)
+        self.total += weights.link * graph.num_links
+        self.cells = None if criterion is None else self._cells(criterion)
+        if self.cells is not None:
+            #: The cell of each segment's other pairs, and of its links; −1 is none.
+            self.other_cell, self.link_cell = self.cells.cell.view(2, -1).numpy()
+            self.used = (self.other_cell >= 0) & (self.area > 0)
+        self.below = torch.ones(TILE, TILE, dtype=torch.bool).tril_()
+        self.buffers: tuple[Tensor, ...] = ()
+
+    def __len__(self) -> int:
+        return 1
+
+    def score(self, model: "LinkModel", batch: int = 0) -> AllPairsBatch:
+        """The model's logits on every pair."""
+        factors = model.factors()
+        assert factors is not None
+        dtype, size = widen(factors[0]).dtype, self.blocks.size
+        if not self.buffers or self.buffers[0].dtype != dtype:
+            sizes = (size, size, size, min(size, PIECE))
+            self.buffers = tuple(torch.empty(count, dtype=dtype) for count in sizes)
+        return AllPairsBatch(self, *factors)
+
+    def _cells(self, criterion: Criterion) -> Cells:
+        """The cell of each segment's other pairs, then of its links, with the weight of all."""
+        segments = self.blocks.segments
+        groups = torch.tensor([segment.groups for segment in segments]).reshape(-1, 2)
+        counts = np.array([[s.pairs - s.links, s.links] for s in segments], dtype=float).T
+        counts = self.processes.add(counts * [[self.parity.other], [self.parity.link]])
+        label = torch.tensor([0, 1]).repeat_interleave(len(groups))
+        return Cells.prepare(groups.repeat(2, 1), criterion, label, counts.reshape(-1))
 
 
 def lay_out(graph: Graph, part: int = 0, parts: int = 1) -> Blocks:
