@@ -4,7 +4,7 @@ import warnings
 
 import torch
 
-from linkparity import Graph, GraphWarning, LinkModel
+from linkparity import Graph, GraphWarning, LinkModel, LinkPredictor
 from linkparity.datasets import block_model
 from linkparity.models import MODELS
 
@@ -36,6 +36,31 @@ def make(name: str, graph: Graph, seed: int = 0) -> LinkModel:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphWarning)
         return made(graph, made.dimension, generator=torch.Generator().manual_seed(seed))
+
+
+def suited(name: str, graph: Graph) -> Graph:
+    """The same graph, with groups on both sides for a model that needs them."""
+    if name != "fairdrop" or graph.side is None:
+        return graph
+    group = torch.where(graph.group < 0, torch.arange(graph.num_nodes) % 3, graph.group)
+    return Graph(graph.num_nodes, graph.links, group, graph.group_names, graph.side)
+
+
+def untidy(graph: Graph) -> Graph:
+    """Some nodes without a group, and two without a link."""
+    group = torch.cat([graph.group, torch.tensor([0, 2])])
+    group[::7] = -1
+    side = None if graph.side is None else torch.cat([graph.side, torch.tensor([0, 1])])
+    return Graph(graph.num_nodes + 2, graph.links, group, graph.group_names, side)
+
+
+def cell_gap(predictor: LinkPredictor, graph: Graph) -> float:
+    """Largest difference of two pairs of groups' mean predictions, over all pairs."""
+    index = all_index(graph)
+    prob, code = predictor.predict_proba(index), graph.group[index].sort(dim=1).values
+    known = [c for c in torch.unique(code, dim=0) if int(c[1]) >= 0]
+    mean = [prob[(code == c).all(dim=1).numpy()].mean() for c in known]
+    return float(max(mean) - min(mean))
 
 
 def all_index(graph: Graph) -> torch.Tensor:

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from planted import all_index, make, planted, planted_bipartite
+from planted import all_index, cell_gap, make, planted, planted_bipartite, untidy
 
 from linkparity import Graph, LinkPredictor, train
 from linkparity.cli import main
@@ -21,14 +21,6 @@ STAR = Graph(
     [[0, 1], [0, 2], [0, 3], [0, 4], [0, 5], [0, 6], [0, 7], [1, 2], [4, 6]],
     [0, 1, 1, 1, 2, 2, 0, -1, 1],
 )
-
-
-def untidy(graph: Graph) -> Graph:
-    """Some nodes without a group, and two without a link."""
-    group = torch.cat([graph.group, torch.tensor([0, 2])])
-    group[::7] = -1
-    side = None if graph.side is None else torch.cat([graph.side, torch.tensor([0, 1])])
-    return Graph(graph.num_nodes + 2, graph.links, group, graph.group_names, side)
 
 
 def next_steps(walker, node, count=12):
@@ -203,14 +195,6 @@ def test_logits_are_those_of_a_logistic_regression_on_products(name, make_graph)
     assert torch.allclose(torch.from_numpy(predictor.predict_logits(index)), wanted, atol=1e-4)
     lonely = graph.degree() == 0
     assert model.z[lonely].norm(dim=1).max() < 0.1 * model.z[~lonely].norm(dim=1).mean()
-
-
-def cell_gap(predictor, graph):
-    index = all_index(graph)
-    prob, code = predictor.predict_proba(index), graph.group[index].sort(dim=1).values
-    known = [c for c in torch.unique(code, dim=0) if int(c[1]) >= 0]
-    mean = [prob[(code == c).all(dim=1).numpy()].mean() for c in known]
-    return max(mean) - min(mean)
 
 
 @pytest.mark.parametrize("make_graph", [planted, planted_bipartite])

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from planted import all_index, planted, planted_bipartite
+from planted import all_index, planted, planted_bipartite, suited
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -89,6 +89,7 @@ def test_it_has_the_manners_of_scikit_learn():
 
 
 def test_predictions_of_every_model(name, graph):
+    graph = suited(name, graph)
     predictor = quick(name, criterion="dp").fit(graph)
     index = all_index(graph)
     logits, prob = predictor.predict_logits(index), predictor.predict_proba(index.numpy())

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 import torch
-from planted import all_index, planted, planted_bipartite
+from planted import all_index, planted, planted_bipartite, suited
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from saving_jobs import save_forever, save_together
@@ -197,7 +197,7 @@ def test_what_a_killed_save_left_is_no_obstacle(tmp_path):
 @pytest.mark.parametrize("make", [planted, planted_bipartite])
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_saved_and_loaded_it_is_the_same(name, make, tmp_path):
-    graph = make()
+    graph = suited(name, make())
     post = {"criterion": "dp", "postprocess": "i-projection"}
     predictor = quick(name, seed=3, **post).fit(graph)
     predictor.save(tmp_path / "deep" / "run")

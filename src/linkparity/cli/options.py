@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from linkparity.tables.reading.open_files import FileTables
 
 #: Names of the registries, repeated because ``--help`` must not import torch; a test compares them.
-MODELS = ("cne", "debayes", "deepwalk", "dot-product", "fairwalk", "gae", "maxent")
+MODELS = (
+    "cne", "debayes", "deepwalk", "dot-product", "fairdrop", "fairwalk", "gae", "maxent",
+)  # fmt: skip
 CRITERIA = ("dp", "eo", "weak-dp", "equalized-odds", "accuracy")
 
 #: What parity may be about: pairs that are no training link, all pairs, the authors' sample.

@@ -4,6 +4,7 @@ from linkparity.models.base import LinkModel
 from linkparity.models.cne import CNE
 from linkparity.models.debayes import DeBayes
 from linkparity.models.dot_product import DotProduct
+from linkparity.models.fairdrop import FairDrop
 from linkparity.models.fairwalk import DeepWalk, Fairwalk
 from linkparity.models.gae import GAE
 from linkparity.models.maxent import MaxEnt
@@ -16,6 +17,7 @@ __all__ = [
     "DeBayes",
     "DeepWalk",
     "DotProduct",
+    "FairDrop",
     "Fairwalk",
     "LinkModel",
     "MaxEnt",
@@ -29,6 +31,7 @@ MODELS: Registry[type[LinkModel]] = Registry(
         "debayes": DeBayes,
         "deepwalk": DeepWalk,
         "dot-product": DotProduct,
+        "fairdrop": FairDrop,
         "fairwalk": Fairwalk,
         "gae": GAE,
         "maxent": MaxEnt,

@@ -8,13 +8,12 @@ from torch import Tensor
 
 from linkparity.graph.graph import Graph
 from linkparity.graph.groups import GraphWarning
-from linkparity.models.base import LinkModel
 from linkparity.models.cne import CNE
 from linkparity.models.degrees import Classes, degree_classes, half_inside, solve_classes
-from linkparity.projection.sums import Sums
+from linkparity.models.parity_in_use import ParityInUse
 from linkparity.support.errors import warn
 from linkparity.training.loop import adam_steps, training_pairs
-from linkparity.training.objective import Epoch, Objective, PairSet, ScoredBatch, Settings
+from linkparity.training.objective import Epoch, Objective, Settings
 
 #: Links that a node may gain or lose because the other side has degrees of 0, or full ones.
 TRACE = 1e-7
@@ -69,8 +68,7 @@ class DeBayes(CNE):
         """Adam on the cross-entropy under one prior and the divergence under the other."""
         pairs = training_pairs(self.train(), graph, Objective(), settings)
         if objective.regularizer is not None:
-            used = training_pairs(self, graph, objective, settings)
-            pairs = _TwoPriors(pairs, used)
+            pairs = ParityInUse(pairs, training_pairs(self, graph, objective, settings))
         return adam_steps(self, pairs, objective, settings)
 
 
@@ -155,42 +153,3 @@ def block_classes(degree: np.ndarray, side: np.ndarray, bipartite: bool) -> Clas
         share = np.append(total / np.maximum(count, 1), 0.0)
         asked = degree + np.sign(pull) * share[kind] + trace
     return degree_classes(degree, asked, side, bipartite)
-
-
-class _TwoPriors:
-    """Pairs of the fit, scored with the prior of training, and of parity, with that of use."""
-
-    def __init__(self, fit: PairSet, parity: PairSet) -> None:
-        self.fit, self.parity = fit, parity
-
-    def __len__(self) -> int:
-        return len(self.fit)
-
-    def score(self, model: LinkModel, batch: int) -> "_TwoBatches":
-        fit = self.fit.score(model.train(), batch)
-        parity = self.parity.score(model.eval(), batch)
-        model.train()
-        return _TwoBatches(fit, parity)
-
-
-class _TwoBatches:
-    """A batch whose cross-entropy is of one set of logits and whose divergence is of another."""
-
-    def __init__(self, fit: ScoredBatch, parity: ScoredBatch) -> None:
-        self.fit, self.parity = fit, parity
-        self.cells, self.bound = parity.cells, parity.bound
-
-    def fit_loss(self) -> float:
-        self.parity.fit_loss()
-        return self.fit.fit_loss()
-
-    def __call__(self, tilt: np.ndarray) -> Sums:
-        return self.parity(tilt)
-
-    def divergence(self, tilt: np.ndarray) -> np.ndarray:
-        return self.parity.divergence(tilt)
-
-    def backward(self, gamma: float, tilt: np.ndarray | None, fit: float = 1.0) -> None:
-        self.fit.backward(0.0, None, fit)
-        if tilt is not None:
-            self.parity.backward(gamma, tilt, 0.0)

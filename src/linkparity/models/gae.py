@@ -51,13 +51,17 @@ class GAE(LinkModel):
 
     def embedding(self) -> Tensor:
         """``(n, dimension)``."""
+        return self.embed(self.spread)
+
+    def embed(self, spread: "SparseMatrix") -> Tensor:
+        """``(n, dimension)`` embeddings by the convolutions with a matrix."""
         given = self.first if self.features is None else self.features @ self.first
-        hidden = self.spread(given).relu()
+        hidden = spread(given).relu()
         if self.training:
             drawn = torch.rand(hidden.shape, generator=self.generator, dtype=torch.float32)
             kept = drawn >= DROPOUT
             hidden = hidden * (kept / (1 - DROPOUT))
-        return self.spread(hidden @ self.second)
+        return spread(hidden @ self.second)
 
 
 def normalised_adjacency(graph: Graph) -> Tensor:
