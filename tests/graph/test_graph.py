@@ -189,7 +189,7 @@ def test_minus_one_in_a_column_is_unknown_and_not_a_group_called_so():
 def test_a_value_called_unknown_is_not_mixed_with_missing_ones():
     with pytest.raises(ValueError, match="a group named 'unknown' exists already"):
         number_groups(["unknown", None, "a", "b"], "group", "here")
-    with pytest.raises(ValueError, match="unknown must be 'error', 'group' or 'drop', got 'merge'"):
+    with pytest.raises(ValueError, match="unknown must be 'error', 'group', 'drop' or 'keep', got"):
         number_groups(["a", "b", "c"], "merge", "here")
     with pytest.raises(ValueError, match="the values 1 and '1' would be two groups of one name"):
         number_groups([1, "1", "a"], "group", "here")
@@ -371,7 +371,7 @@ def test_group_numbers_of_minus_one_are_none_unless_told_otherwise():
     assert apart.group.tolist() == [0, 3, 2, 1]
     assert apart.group_names == ("0", "1", "2", "unknown")
     for given in (None, group, list("abca")):
-        with pytest.raises(ValueError, match="unknown must be 'error', 'group' or 'drop', got 'no"):
+        with pytest.raises(ValueError, match="'drop' or 'keep', got 'no"):
             Graph.from_scipy(COMPLETE, given, unknown="none")
     wide = Graph.from_scipy(COMPLETE[:, :2], [0, 1, 2, 2], bipartite=True, unknown="drop")
     assert wide.group.tolist() == [0, 1, 2, 2, -1, -1]

@@ -2,8 +2,9 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -66,7 +67,10 @@ Nodes = Annotated[str | None, typer.Option(help="Table of nodes with their attri
 Source = Annotated[str | None, typer.Option(help="Column of the first node of a pair.")]
 TargetColumn = Annotated[str | None, typer.Option(help="Column of the second node of a pair.")]
 Node = Annotated[str | None, typer.Option(help="Column of ids in --nodes.")]
-Unknown = Annotated[str, choice(("error", "group", "drop"), "Nodes without a known group.")]
+Unknown = Annotated[str, choice(("error", "group", "drop", "keep"), "Nodes without a known group.")]
+Missing = Annotated[
+    str, typer.Option(help="Values of --sensitive that mean unknown, with commas, such as 0,n/a.")
+]
 Duplicates = Annotated[str, choice(("error", "first"), "Pairs that occur more than once.")]
 SelfLoops = Annotated[str, choice(("error", "drop"), "Pairs of a node with itself.")]
 Bipartite = Annotated[
@@ -142,6 +146,7 @@ class GraphOptions:
     unknown: Unknown = "error"
     duplicates: Duplicates = "error"
     self_loops: SelfLoops = "error"
+    missing: Missing = ""
     data: Data = None
 
     def check(self) -> None:
@@ -157,8 +162,8 @@ class GraphOptions:
         if self.links is not None and not (self.nodes and self.sensitive):
             raise InputError("--links needs --nodes and --sensitive, which make the groups")
 
-    def graph(self) -> "Graph":
-        """Load the data set, or read the files."""
+    def graph(self, on_stage: Callable[[str], object] = lambda stage: None) -> "Graph":
+        """Load the data set, or read the files; ``on_stage`` is called with what is read."""
         if self.name is not None:
             from linkparity.datasets import load
 
@@ -167,14 +172,76 @@ class GraphOptions:
         from linkparity.graph.untidy import UntidyPolicy
         from linkparity.tables.reading.columns import listed
 
+        on_stage(f"reading {self.links} and {self.nodes}")
         policy = UntidyPolicy(self.unknown, self.duplicates, self.self_loops)  # type: ignore[arg-type]
         sensitive = listed(self.sensitive)
         columns = (self.source, self.target_column, self.node)
         return read_graph(
             GraphFiles(
-                str(self.links), str(self.nodes), sensitive, *columns, self.bipartite, policy
+                str(self.links),
+                str(self.nodes),
+                sensitive,
+                *columns,
+                self.bipartite,
+                policy,
+                listed(self.missing) if self.missing else (),
             )
         )
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How a model is trained: the options that ``train`` and ``tune`` share."""
+
+    pairs: Annotated[str, choice(PAIRS, "Pairs that parity is about.")] = "sampled"
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0
+    dimension: Annotated[int | None, typer.Option(help="Embedding dimension.")] = None
+    epochs: Annotated[int | None, typer.Option(help="Number of training epochs.")] = None
+    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None
+    negatives: Annotated[
+        int | None, typer.Option(help="Random partners per node among the training pairs.")
+    ] = None
+    patience: Annotated[
+        int | None, typer.Option(help="Stop after so many epochs without a lower loss.")
+    ] = None
+    options: Annotated[
+        list[str] | None,
+        typer.Option(help="Further option of the model, such as hidden=32; repeatable."),
+    ] = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Those of a predictor that are given."""
+        names = ("pairs", "seed", "dimension", "epochs", "lr", "negatives", "patience")
+        given = {name: getattr(self, name) for name in names}
+        given["options"] = model_options(self.options or ()) or None
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def model_options(texts: Sequence[str]) -> dict[str, object]:
+    """Options of a model as typed.
+
+    >>> model_options(["hidden=32", "s1=0.5", "sides=false"])
+    {'hidden': 32, 's1': 0.5, 'sides': False}
+    """
+    found: dict[str, object] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            problem = f"must be a name and a value, got {text!r}"
+            raise InputError(problem, "such as hidden=32", argument="options")
+        found[name] = _plain_value(value)
+    return found
+
+
+def _plain_value(text: str) -> object:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def read_target(text: str) -> object:
@@ -191,18 +258,23 @@ def read_target(text: str) -> object:
 
 
 def unfolded(command: Callable[..., None]) -> Callable[..., None]:
-    """Have a command whose first parameter is a dataclass of options take its fields instead.
+    """Have a command whose first parameters are dataclasses of options take their fields instead.
 
     Typer reads the options of a command from its signature, so the fields are put into it.
     """
-    first, *own = inspect.signature(command).parameters.values()
-    shared = list(inspect.signature(first.annotation).parameters.values())
+    parameters = list(inspect.signature(command).parameters.values())
+    kinds: list[Any] = [each.annotation for each in parameters if is_dataclass(each.annotation)]
+    shared = [list(inspect.signature(kind).parameters.values()) for kind in kinds]
 
     @wraps(command)
     def call(**values: Any) -> None:
-        given = first.annotation(**{each.name: values.pop(each.name) for each in shared})
-        command(given, **values)
+        given = [
+            kind(**{each.name: values.pop(each.name) for each in options})
+            for kind, options in zip(kinds, shared, strict=True)
+        ]
+        command(*given, **values)
 
-    both = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*shared, *own)]
+    every = (*chain(*shared), *parameters[len(kinds) :])
+    both = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in every]
     call.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
     return call

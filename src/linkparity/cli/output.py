@@ -3,9 +3,10 @@
 import json
 import re
 import sys
+import threading
 import warnings
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from io import TextIOWrapper
 from typing import Any
 
@@ -24,6 +25,8 @@ WIDTH = 110
 ASCII = str.maketrans({"–": "-", "−": "-", "…": "."})
 #: Characters of an error, which may quote a value of any length.
 LONGEST = 800
+#: Seconds after which a stage of the work is told.
+QUIET = 1.0
 #: Control characters that JSON leaves as they are.
 UNESCAPED = re.compile("[\x7f-\x9f]")
 
@@ -76,6 +79,29 @@ def show_json(value: Mapping[str, object]) -> None:
 def say(text: str) -> None:
     """Print a line about the work to stderr."""
     print(without_controls(text), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str], None]]:
+    """A function to call with each stage of the work, which ends the one before.
+
+    A stage that takes more than a second is told, so that fast work is silent.
+    """
+    timer: threading.Timer | None = None
+
+    def begin(stage: str) -> None:
+        nonlocal timer
+        if timer is not None:
+            timer.cancel()
+        timer = threading.Timer(QUIET, say, (f"{stage} …",))
+        timer.daemon = True
+        timer.start()
+
+    try:
+        yield begin
+    finally:
+        if timer is not None:
+            timer.cancel()
 
 
 def one_line(error: BaseException) -> str | None:

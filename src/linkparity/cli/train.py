@@ -5,12 +5,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from linkparity.cli import options as opt
-from linkparity.cli.output import SafeConsole, say, show, show_json
+from linkparity.cli.output import SafeConsole, say, show, show_json, stages
 from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 from linkparity.support.wording import counted
@@ -34,29 +34,33 @@ def add_train_commands(app: typer.Typer) -> None:
 @opt.unfolded
 def train(
     files: opt.GraphOptions,
+    fit: opt.FitOptions,
     model: Annotated[str, opt.choice(opt.MODELS, "Model to train.", kind="model")] = "cne",
     criterion: Annotated[str, opt.criterion("Criterion to train with.", "none")] = "none",
     gamma: Annotated[float, typer.Option(help="Weight of the regularizer in the loss.")] = 100.0,
-    pairs: Annotated[str, opt.choice(opt.PAIRS, "Pairs that parity is about.")] = "sampled",
     strength: Annotated[
         float | None, typer.Option(help="Strength of a method that has one; 0 is its plain form.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     target: opt.Target = "model",
     tolerance: opt.Tolerance = 0.0,
-    dimension: Annotated[int | None, typer.Option(help="Embedding dimension.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Number of training epochs.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
     postprocess: Annotated[
         str | None,
         opt.choice(("i-projection",), "Tilt the trained model to parity.", kind="postprocess"),
     ] = None,
-    test: Annotated[float, typer.Option(help="Share of the links held out for testing.")] = 0.2,
+    test: Annotated[
+        float, typer.Option(help="Share of the links held out for testing; 0 trains on all.")
+    ] = 0.2,
     test_pairs: Annotated[
         str, opt.choice(("candidates", "paper"), "Pairs that dp, rdp and kl are measured on.")
     ] = "paper",
     measures: Annotated[
         str | None, typer.Option(help="Measures to take, such as auc,dp; all by default.")
+    ] = None,
+    refit: Annotated[
+        bool, typer.Option("--refit", help="Fit again on all links after the evaluation.")
+    ] = False,
+    save_test: Annotated[
+        str | None, typer.Option(help="Write the measured pairs to this table, for audit --weight.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Directory to save the run in.")] = None,
     force: opt.Force = False,
@@ -70,49 +74,76 @@ def train(
                 fix = "leave it out, or add one"
                 raise InputError("goes with --criterion", fix, argument=option)
     from linkparity.experiments import train_run
-    from linkparity.metrics.measures import MEASURES
     from linkparity.models import MODELS
     from linkparity.prediction import LinkPredictor
-    from linkparity.prediction.saving import check_place
     from linkparity.report.console_tables import run_tables
     from linkparity.training.loop import joined_processes
 
-    for name in measures.split(",") if measures else ():
-        MEASURES[name]
-    if out is not None:
-        check_place(out, replace=force)
-    graph = files.graph()
+    wanted = _check_outputs(files, measures, save_test, out, force, as_json)
     predictor = LinkPredictor(
-        model, None if criterion == "none" else criterion, gamma, seed, opt.read_target(target),
-        tolerance, dimension, epochs, lr, pairs=pairs, postprocess=postprocess, strength=strength,
+        model, None if criterion == "none" else criterion, gamma, target=opt.read_target(target),
+        tolerance=tolerance, postprocess=postprocess, strength=strength, **fit.parameters(),
     )  # fmt: skip
-    planned = MODELS[model].epochs if epochs is None else epochs
+    planned = MODELS[model].epochs if fit.epochs is None else fit.epochs
     title = f"{files.name or files.links}, {model}, {criterion}"
-    with joined_processes() as processes:
+    with joined_processes() as processes, stages() as stage:
+        graph = files.graph(stage)
         first = processes.rank == 0
-        with _progress(title, planned, silent=not first) as on_epoch:
+        with _progress(title, planned, stage, silent=not first) as (on_epoch, on_stage):
             run = train_run(
                 graph, predictor, out if first else None, files.name, replace=force, test=test,
-                test_pairs=test_pairs, measures=measures and measures.split(","),
-                on_epoch=on_epoch,
+                test_pairs=test_pairs, on_epoch=on_epoch, on_stage=on_stage, refit=refit,
+                **wanted | ({} if first else {"save_test": None}),
             )  # fmt: skip
     if not first:
         return
+    for name, written in (("run", out), ("test pairs", save_test)):
+        if written is not None:
+            say(f"{name}: {written}")
+    with outputs_in_place(None if out is None else str(out), save_test):
+        show_json(run.to_dict()) if as_json else show(*run_tables(run), on_stderr=save_test == "-")
+
+
+def _check_outputs(
+    files: opt.GraphOptions,
+    measures: str | None,
+    save_test: str | None,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+) -> dict[str, Any]:
+    """Refuse unknown measures and outputs that cannot be written; both as ``train_run`` has them.
+
+    A table of a data set by name has groups too, which no file of the user holds.
+    """
+    from linkparity.experiments import PairsOutput
+    from linkparity.experiments.pairs_table import check_pairs_table
+    from linkparity.metrics.measures import MEASURES
+    from linkparity.prediction.saving import check_place
+
+    names = measures.split(",") if measures else None
+    for name in names or ():
+        MEASURES[name]
     if out is not None:
-        say(f"run: {out}")
-    with outputs_in_place(None if out is None else str(out)):
-        show_json(run.to_dict()) if as_json else show(*run_tables(run))
+        check_place(out, replace=force)
+    if save_test is None:
+        return {"measures": names}
+    if save_test == "-" and as_json:
+        raise InputError("--json and --save-test - both write to stdout", "give it a file")
+    check_pairs_table(save_test, force, (files.links, files.nodes))
+    table = PairsOutput(save_test, force, with_groups=files.name is not None)
+    return {"measures": names, "save_test": table}
 
 
 @contextmanager
 def _progress(
-    title: str, epochs: int | None, silent: bool = False
-) -> "Iterator[Callable[[Epoch], None]]":
-    """A function to call with each epoch; ``epochs`` is the planned number of them."""
+    title: str, epochs: int | None, stage: Callable[[str], object], silent: bool = False
+) -> "Iterator[tuple[Callable[[Epoch], object], Callable[[str], object]]]":
+    """Functions to call with each epoch and each stage; ``epochs`` is the planned number."""
     if silent:
-        yield lambda epoch: None
+        yield lambda epoch: None, lambda stage: None
     elif not sys.stderr.isatty():
-        yield _lines(title, epochs)
+        yield _lines(title, epochs), stage
     else:
         from rich import progress as rich
 
@@ -125,7 +156,10 @@ def _progress(
         )
         with rich.Progress(*columns, console=SafeConsole(stderr=True), transient=True) as bar:
             task = bar.add_task(title, total=epochs, values="")
-            yield lambda epoch: bar.update(task, completed=epoch.epoch, values=_values(epoch))
+            yield (
+                lambda epoch: bar.update(task, completed=epoch.epoch, values=_values(epoch)),
+                lambda stage: bar.update(task, description=f"{title}: {stage}"),
+            )
 
 
 def _lines(title: str, epochs: int | None) -> "Callable[[Epoch], None]":

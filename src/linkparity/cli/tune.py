@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from linkparity.cli import options as opt
-from linkparity.cli.output import say, show, show_json
+from linkparity.cli.output import say, show, show_json, stages
 from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 
@@ -24,6 +24,7 @@ def add_tune_command(app: typer.Typer) -> None:
 @opt.unfolded
 def tune(
     files: opt.GraphOptions,
+    fit: opt.FitOptions,
     max_gap: Annotated[
         list[str], typer.Option(help="Limit of a gap, such as dp=0.01 or eo=0.05; repeatable.")
     ],
@@ -33,10 +34,6 @@ def tune(
     confident: Annotated[
         bool, typer.Option("--confident", help="Judge eo by the upper end of its interval.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    dimension: Annotated[int | None, typer.Option(help="Embedding dimension.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Number of training epochs.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
     test: Annotated[float, typer.Option(help="Share of the links held out for testing.")] = 0.2,
     out: Annotated[Path | None, typer.Option(help="Directory to save the chosen model in.")] = None,
     html: Annotated[str | None, typer.Option(help="Draw the trials in this HTML file.")] = None,
@@ -64,12 +61,11 @@ def tune(
         check_place(out, replace=force)
     if html is not None:
         check_output(html, force, (files.links, files.nodes))
-    graph = files.graph()
-    given = {"dimension": dimension, "epochs": epochs, "lr": lr}
+    with stages() as stage:
+        graph = files.graph(stage)
     found = tune(
-        graph, wanted, names, test=test, seed=seed, confident=confident, dataset=files.name,
-        on_trial=_teller(TRIALS * len(names)),
-        **{name: value for name, value in given.items() if value is not None},
+        graph, wanted, names, test=test, confident=confident, dataset=files.name,
+        on_trial=_teller(TRIALS * len(names)), **fit.parameters(),
     )  # fmt: skip
     if out is not None:
         save_predictor(found.predictor, out, force)

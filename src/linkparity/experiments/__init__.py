@@ -3,11 +3,12 @@
 from linkparity.experiments.graph_files import GraphFiles, read_graph
 from linkparity.experiments.predict import PairsFile, predict_pairs, predict_top
 from linkparity.experiments.rows import Row
-from linkparity.experiments.train import Run, train_run
+from linkparity.experiments.train import PairsOutput, Run, train_run
 
 __all__ = [
     "GraphFiles",
     "PairsFile",
+    "PairsOutput",
     "Row",
     "Run",
     "predict_pairs",

@@ -88,7 +88,7 @@ def predict_top(run: str, k: int, nodes: str | None, out: str, force: bool = Fal
     turned = side[best.node] == 1
     first = np.where(turned, best.partner, best.node)
     second = np.where(turned, best.node, best.partner)
-    ends = [_id_column([names[i] for i in end.tolist()]) for end in (first, second)]
+    ends = [id_column([names[i] for i in end.tolist()]) for end in (first, second)]
     scores = 1 / (1 + np.exp(-best.logit))
     with Workspace() as workspace, DuckEngine(workspace) as engine:
         best_pairs = pa.table({"source": ends[0], "target": ends[1], SCORE: scores})
@@ -139,7 +139,7 @@ def _sides(graph: Graph) -> np.ndarray:
     return np.zeros(graph.num_nodes) if graph.side is None else graph.side.numpy()
 
 
-def _id_column(ids: list[Any]) -> Any:
+def id_column(ids: list[Any]) -> Any:
     """Ids as an Arrow column; whole numbers beyond 63 bits keep their type."""
     import pyarrow as pa
 

@@ -55,6 +55,7 @@ class Row:
         notes: Sentences to read with the numbers.
         error: Why the run failed, None if it did not.
         test_pairs: ``"candidates"`` if dp, rdp and kl are over all candidates, else ``"paper"``.
+        refit: Whether the saved model was fitted again on all links, after the evaluation.
         settings: Every other parameter of the predictor with the value that was used.
         versions: Version by package.
         id: Fit of an experiment that the row is the result of, None for other runs.
@@ -81,6 +82,7 @@ class Row:
     notes: tuple[str, ...] = ()
     error: str | None = None
     test_pairs: str = "paper"
+    refit: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     id: str | None = None
@@ -121,6 +123,7 @@ class Row:
             reasons=scores.reasons,
             notes=scores.notes,
             test_pairs=run.test_pairs,
+            refit=run.refitted is not None,
             settings=predictor_settings(predictor),
             versions=versions(),
         )
@@ -139,6 +142,7 @@ class Row:
             "notes": list(self.notes),
             "error": self.error,
             **{name: getattr(self, name) for name in AFTER_ERROR},
+            **({"refit": True} if self.refit else {}),
         }
 
     @classmethod

@@ -1,22 +1,34 @@
-"""Split, train, evaluate, save."""
+"""Split, train, evaluate, save; fit again on all links."""
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from linkparity.experiments.pairs_table import check_pairs_table, save_pairs_table
 from linkparity.experiments.rows import Row
+from linkparity.graph import Pairs, Split
 from linkparity.graph.graph import Graph
 from linkparity.graph.split import split_links
-from linkparity.metrics.evaluation import Scores, evaluate
+from linkparity.metrics.evaluation import Scores, measure, scored_sets
+from linkparity.metrics.measures import MEASURES
 from linkparity.prediction import LinkPredictor, TrainingInterrupted
 from linkparity.prediction.saving import check_place, save_predictor
+from linkparity.support.errors import InputError
+from linkparity.support.files import outputs_in_place
 from linkparity.support.registry import Registry
+from linkparity.support.wording import counted
 from linkparity.training import Epoch
 
 #: What a run's measures are about → ``pairs`` of :func:`~linkparity.evaluate`.
 TEST_PAIRS = Registry("kind of test pairs", {"candidates": "candidates", "paper": "test"})
+NOTHING_HELD_OUT = (
+    "No link was held out: the model knows all of them, and only what needs no held-out link is "
+    "measured."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,24 +37,46 @@ class Run:
 
     Attributes:
         dataset: name of the data set, or None for the user's own files.
-        predictor: the trained model.
+        predictor: the trained model that the scores are about.
         scores: its measures on the held-out pairs.
         test_pairs: ``"candidates"`` if dp, rdp and kl are over all candidates, else ``"paper"``.
+        refitted: the same settings fitted on all links, where asked for.
     """
 
     dataset: str | None
     predictor: LinkPredictor
     scores: Scores
     test_pairs: str = "paper"
+    refitted: LinkPredictor | None = None
 
     @property
     def criterion(self) -> str:
         """Name of the criterion it was trained with; ``"none"`` when plain."""
         return str(self.predictor.criterion or "none")
 
+    @property
+    def final(self) -> LinkPredictor:
+        """The model to use: the one fitted on all links, where there is one."""
+        return self.predictor if self.refitted is None else self.refitted
+
     def to_dict(self) -> dict[str, Any]:
         """The run's :class:`Row` as one JSON object."""
         return Row.of(self).to_dict()
+
+
+@dataclass(frozen=True)
+class PairsOutput:
+    """Where to write the pairs that the measures are taken on.
+
+    Attributes:
+        name: the file, ``-`` for stdout.
+        force: whether an older file may be replaced.
+        with_groups: whether the table has the groups of both ends.
+    """
+
+    name: str
+    force: bool = False
+    with_groups: bool = False
 
 
 def train_run(
@@ -56,6 +90,9 @@ def train_run(
     test_pairs: str = "paper",
     measures: Sequence[str] | None = None,
     on_epoch: Callable[[Epoch], object] | None = None,
+    on_stage: Callable[[str], object] | None = None,
+    refit: bool = False,
+    save_test: PairsOutput | None = None,
 ) -> Run:
     """Hold out links, train on the rest, evaluate, and save to ``out`` if given.
 
@@ -67,25 +104,78 @@ def train_run(
         out: directory of the saved run.
         dataset: name of the data set.
         replace: whether a run in ``out`` may be replaced.
-        test: share of the links held out.
+        test: share of the links held out; 0 fits on all links, and measures only what needs no
+            held-out link, over all candidates.
         test_pairs: ``"paper"`` measures the held-out pairs, ``"candidates"`` takes dp, rdp and kl
             over every pair that is no training link.
         measures: which measures; all by default. ``rb`` may take longer than the training.
         on_epoch: called with each epoch.
+        on_stage: called with a few words when each stage of the work begins.
+        refit: fit the same settings on all links after the evaluation, and save that model.
+        save_test: where to write the pairs that the measures are taken on.
     """
-    TEST_PAIRS[test_pairs]
+    for name in measures or ():
+        MEASURES[name]
+    pairs = TEST_PAIRS["candidates" if test == 0 else test_pairs]
+    _check_test(test, refit, save_test)
     if out is not None:
         check_place(out, replace)
-    split = split_links(graph, test=test, seed=predictor.seed)
+    say = on_stage or (lambda stage: None)
+    split = hold_out(graph, test, predictor.seed, say)
+    say(f"training on {counted(split.train.num_links, 'link')}")
+    _fit(predictor, split.train, on_epoch)
+    held_out = split.test.index[split.test.label == 1]
+    say("scoring all candidates" if pairs == "candidates" else "scoring the test pairs")
+    sets = scored_sets(predictor, split, seed=predictor.seed, pairs=pairs)
+    scores = measure(sets, measures, on_measure=lambda name: say(f"measuring {name}"))
+    predictor.held_out_ = held_out if len(held_out) else None
+    if test == 0:
+        scores = _without_test(scores)
+    refitted = None
+    if refit:
+        say(f"fitting again on all {counted(graph.num_links, 'link')}")
+        refitted = _fit(LinkPredictor(**predictor.get_params()), graph, on_epoch)
+    run = Run(dataset, predictor, scores, "candidates" if test == 0 else test_pairs, refitted)
+    if save_test is not None:
+        say(f"writing {save_test.name}")
+        save_pairs_table(save_test.name, save_test.force, sets, graph, save_test.with_groups)
+    if out is not None:
+        with outputs_in_place(None if save_test is None else save_test.name):
+            save_predictor(run.final, out, replace)
+    return run
+
+
+def hold_out(
+    graph: Graph, test: float, seed: int, say: Callable[[str], object] = lambda stage: None
+) -> Split:
+    """Split the links of a graph; with ``test`` 0 all are for training."""
+    if test == 0:
+        none = torch.empty(0, dtype=torch.int64)
+        return Split(graph, Pairs(none.view(0, 2), none))
+    say(f"splitting {counted(graph.num_links, 'link')}")
+    return split_links(graph, test=test, seed=seed)
+
+
+def _check_test(test: float, refit: bool, save_test: PairsOutput | None) -> None:
+    if test == 0 and refit:
+        problem = "goes with held-out links, and with test=0 the model knows all links"
+        raise InputError(problem, "leave one of them out", argument="refit")
+    if save_test is not None:
+        check_pairs_table(save_test.name, save_test.force)
+
+
+def _fit(
+    predictor: LinkPredictor, graph: Graph, on_epoch: Callable[[Epoch], object] | None
+) -> LinkPredictor:
+    """Fit; an interrupted training is not saved."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrainingInterrupted)
         try:
-            predictor.fit(split.train, on_epoch=on_epoch)
-        except TrainingInterrupted:  # an interrupted training is not saved
+            return predictor.fit(graph, on_epoch=on_epoch)
+        except TrainingInterrupted:
             raise KeyboardInterrupt from None
-    pairs = TEST_PAIRS[test_pairs]
-    scores = evaluate(predictor, split, seed=predictor.seed, pairs=pairs, measures=measures)
-    predictor.held_out_ = split.test.index[split.test.label == 1]
-    if out is not None:
-        save_predictor(predictor, out, replace)
-    return Run(dataset, predictor, scores, test_pairs)
+
+
+def _without_test(scores: Scores) -> Scores:
+    """Scores with a sentence that says why those of held-out links are missing."""
+    return replace(scores, notes=(NOTHING_HELD_OUT, *scores.notes))

@@ -11,7 +11,14 @@ import torch
 from torch import Tensor
 
 from linkparity.graph import readers
-from linkparity.graph.groups import GraphWarning, Grouping, number_groups, take_numbers
+from linkparity.graph.groups import (
+    NO_GROUP,
+    GraphWarning,
+    Grouping,
+    number_groups,
+    sides_with_groups,
+    take_numbers,
+)
 from linkparity.graph.untidy import Unknown, check_choice
 from linkparity.graph.validation import (
     check_group_names,
@@ -44,6 +51,8 @@ class Graph:
         side: ``(num_nodes,)`` 0 or 1, or None for a graph that is not bipartite.
         names: one id per node exactly as given, or None; distinct within a side.
         attribute: what the groups are groups of, such as ``"age"``.
+        unknown_kept: whether a node without a group, on a side that has groups, is one whose group
+            is not known, so that its pairs are unconstrained.
     """
 
     num_nodes: int
@@ -53,6 +62,7 @@ class Graph:
     side: Tensor | None = None
     names: tuple[Hashable, ...] | None = None
     attribute: str | None = None
+    unknown_kept: bool = False
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -108,6 +118,18 @@ class Graph:
         at = torch.searchsorted(self.codes, wanted).clamp_(max=len(self.codes) - 1)
         return self.codes[at] == wanted
 
+    def pair_groups(self, index: Tensor) -> Tensor:
+        """``(P, 2)`` pairs of nodes → ``(P, 2)`` their groups, −1 for none.
+
+        With ``unknown_kept`` both are −1 where one of the groups is not known.
+        """
+        groups = self.group[index]
+        if not self.unknown_kept:
+            return groups
+        side = None if self.side is None else self.side.numpy()
+        lost = (self.group < 0) & torch.from_numpy(sides_with_groups(self.group.numpy(), side))
+        return torch.where(lost[index].any(dim=1, keepdim=True), NO_GROUP, groups)
+
     def degree(self) -> Tensor:
         """``(num_nodes,)`` number of links of each node."""
         return torch.bincount(self.links.reshape(-1), minlength=self.num_nodes)
@@ -137,6 +159,7 @@ class Graph:
             None if self.side is None else self.side[keep],
             kept,
             self.attribute,
+            self.unknown_kept,
         )
 
     def __repr__(self) -> str:
@@ -248,7 +271,8 @@ class Graph:
             )
         ids = None if raw.names is None else tuple(raw.names)
         group = torch.from_numpy(found.group)
-        graph = cls(raw.num_nodes, links, group, found.names, side, ids, raw.attribute)
+        kept = unknown == "keep"
+        graph = cls(raw.num_nodes, links, group, found.names, side, ids, raw.attribute, kept)
         return graph if found.keep.all() else graph.subgraph(torch.from_numpy(found.keep))
 
     def to_pyg(self) -> Any:

@@ -6,7 +6,7 @@ from numbers import Real
 
 import numpy as np
 
-from linkparity.graph.untidy import UNKNOWN_FIX, Unknown, check_choice
+from linkparity.graph.untidy import KEEP_FIX, UNKNOWN_FIX, Unknown, check_choice
 from linkparity.support.errors import InputError, InputWarning, warn
 
 #: The group number of a node without a group.
@@ -54,9 +54,9 @@ def number_groups(
     """Number the distinct ``values``, one per node, in sorted order or in that of ``names``.
 
     ``None``, NaN, empty text and, if ``minus_one_is_none``, the number −1 are unknown: ``"group"``
-    makes them a group of their own, ``"drop"`` leaves their nodes out (both with a
-    :class:`GraphWarning` that counts them), ``"error"`` refuses them. A side of a bipartite graph
-    without any known value has no groups.
+    makes them a group of their own, ``"drop"`` leaves their nodes out, ``"keep"`` leaves them
+    without a group (all three with a :class:`GraphWarning` that counts them), ``"error"`` refuses
+    them. A side of a bipartite graph without any known value has no groups.
 
     >>> number_groups(["b", "a", "c", "a"], "error").group
     array([1, 0, 2, 0])
@@ -99,8 +99,9 @@ def take_numbers(
     """Use group ``numbers`` 0, 1, 2 … as they are, −1 for no group.
 
     No group is not the same as unknown: ``"error"`` leaves such nodes without a group, while
-    ``"group"`` and ``"drop"`` treat them as :func:`number_groups` does. Numbers that skip most of
-    those below the largest, such as years, are values: they are numbered, and become the names.
+    ``"group"``, ``"drop"`` and ``"keep"`` treat them as :func:`number_groups` does. Numbers that
+    skip most of those below the largest, such as years, are values: they are numbered, and become
+    the names.
 
     >>> take_numbers(np.array([1990, 2010, -1, 1990]), "error").names
     ('1990', '2010')
@@ -121,16 +122,20 @@ def _apply_unknown(
     found: Grouping, unknown: Unknown, side: np.ndarray | None, where: str, caller: str
 ) -> Grouping:
     """Apply the policy to nodes without a group, except on a side without any group."""
-    lost = (found.group == NO_GROUP) & _side_has_values(found.group != NO_GROUP, side)
+    lost = (found.group == NO_GROUP) & sides_with_groups(found.group, side)
     if not lost.any():
         return found
     problem = f"{int(lost.sum()):,} of {len(lost):,} nodes have no known group"
     if unknown == "error":
-        fix = f"fill the values in, or {UNKNOWN_FIX}"
+        fix = f"fill the values in, or {UNKNOWN_FIX}; {KEEP_FIX}"
         raise InputError(problem, fix, where=where, caller=caller)
     if unknown == "drop":
         warn(GraphWarning, f"{problem} and are left out", where=where, caller=caller)
         return Grouping(found.group, found.names, ~lost)
+    if unknown == "keep":
+        problem = f"{problem} and stay without one"
+        warn(GraphWarning, problem, "their pairs are unconstrained", where=where, caller=caller)
+        return found
     names = add_unknown(found.names, where, caller)
     problem = f"{problem} and form the group {UNKNOWN_NAME!r}"
     warn(GraphWarning, problem, where=where, caller=caller)
@@ -190,7 +195,9 @@ def _is_unknown(value: object, minus_one: bool) -> bool:
     return missing(value) or (minus_one and isinstance(value, Real) and value == NO_GROUP)
 
 
-def _side_has_values(known: np.ndarray, side: np.ndarray | None) -> np.ndarray:
+def sides_with_groups(group: np.ndarray, side: np.ndarray | None) -> np.ndarray:
+    """``(n,)`` whether any node of a node's side has a group; true where there are no sides."""
+    known = group != NO_GROUP
     if side is None:
         return np.ones(len(known), dtype=bool)
     left, right = (bool(known[side == s].any()) for s in (0, 1))

@@ -8,7 +8,7 @@ from linkparity.support.errors import InputError
 from linkparity.support.registry import did_you_mean
 from linkparity.support.wording import counted
 
-Unknown = Literal["error", "group", "drop"]
+Unknown = Literal["error", "group", "drop", "keep"]
 Duplicates = Literal["error", "first"]
 SelfLoops = Literal["error", "drop"]
 
@@ -19,6 +19,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 #: Fixes, to be used in the errors below and in others.
 UNKNOWN_FIX = "use {unknown=group} (a group of their own) or {unknown=drop} (leave them out)"
+KEEP_FIX = "{unknown=keep} leaves them in, unconstrained"
 DUPLICATES_FIX = "keep the first of each with {duplicates=first}"
 SELF_LOOPS_FIX = "leave such rows out with {self_loops=drop}"
 
@@ -28,7 +29,8 @@ class UntidyPolicy:
     """What happens to rows that are valid but untidy; by default each is an error.
 
     Attributes:
-        unknown: nodes without a known group: an error, a group of their own, or dropped.
+        unknown: nodes without a known group: an error, a group of their own, dropped, or kept
+            without a group, so that their pairs are unconstrained.
         duplicates: a pair that occurs more than once: an error, or only its first row is kept.
         self_loops: a pair of a node with itself: an error, or dropped.
     """
@@ -125,6 +127,7 @@ def unknown_error(
     fix = f"{advice}, or {UNKNOWN_FIX}"
     if bipartite:
         fix += ", or use {bipartite=True} if targets have no groups"
+    fix += f"; {KEEP_FIX}"
     return InputError(f"{_node(node)} {reason}{_such(count)}", fix, where=where)
 
 

@@ -105,7 +105,7 @@ def on_candidates(predict: Predict, split: Split, test: ScoredPairs) -> dict[str
         index = torch.from_numpy(found.index)
         return replace(
             test, logits=found.logits, prob=expit(found.logits), rank=found.logits,
-            groups=graph.group[index].numpy(), weight=found.weight,
+            groups=graph.pair_groups(index).numpy(), weight=found.weight,
             label=held_out.is_link(index).double().numpy(),
             nodes=None if test.nodes is None else found.index,
         )  # fmt: skip

@@ -111,6 +111,25 @@ def evaluate(
 
     ``kl`` is measured for ``model.criterion`` where that is one of linkparity's, else for ``dp``.
     """
+    kind = intervals
+    return measure(scored_sets(model, split, confidence, view, seed, kind, pairs), measures)
+
+
+def scored_sets(
+    model: Any,
+    split: "Split",
+    confidence: float | None = 0.95,
+    view: str = "subgroup",
+    seed: int = 0,
+    intervals: str = "nodes",
+    pairs: str = "test",
+) -> dict[str, ScoredPairs]:
+    """Score the pairs that :func:`evaluate` measures, with its arguments.
+
+    Returns:
+        The held-out pairs as ``"test"``; with ``pairs="candidates"`` also the candidates, for
+        means and for ranks, as ``"means"`` and ``"ranks"``.
+    """
     graph, test = split.train, split.test
     PAIRS[pairs]
     INTERVALS[intervals]
@@ -120,20 +139,20 @@ def evaluate(
         isinstance(criterion, str) and criterion in CRITERIA
     )
     scored = ScoredPairs.of(
-        groups=graph.group[test.index], labels=test.label, weight=test.weight,
+        groups=graph.pair_groups(test.index), labels=test.label, weight=test.weight,
         names=graph.group_names, embedding=getattr(model, "embedding_", None),
         node_group=graph.group, criterion=criterion if ours else "dp", view=view,
         confidence=confidence, seed=seed, nodes=test.index if intervals == "nodes" else None,
         **{kind: predict(test.index.numpy())},
     )  # fmt: skip
     if pairs == "test":
-        return _measure(scored, measures)
+        return {"test": scored}
 
     def logits(index: np.ndarray) -> np.ndarray:
         given = np.asarray(predict(index), dtype=np.float64)
         return given if kind == "logits" else logit(given)
 
-    return _measure(scored, measures, on_candidates(logits, split, scored))
+    return {"test": scored} | on_candidates(logits, split, scored)
 
 
 def _predictor(model: Any) -> tuple[Callable[[np.ndarray], Any], str]:
@@ -197,31 +216,47 @@ def score_pairs(
         node_group=node_group, baseline=baseline, criterion=criterion, view=view,
         confidence=confidence, seed=seed, nodes=nodes if intervals == "nodes" else None,
     )  # fmt: skip
-    return _measure(scored, measures)
+    return measure({"test": scored}, measures)
 
 
-def _measure(
-    test: ScoredPairs,
-    measures: Sequence[str] | None,
-    candidates: dict[str, ScoredPairs] | None = None,
+def measure(
+    given: dict[str, ScoredPairs],
+    measures: Sequence[str] | None = None,
+    on_measure: Callable[[str], object] | None = None,
 ) -> Scores:
-    """The measures of test pairs, of candidates where these are given and the measure allows."""
+    """The measures of test pairs, of candidates where these are given and the measure allows.
+
+    Args:
+        given: pairs as :func:`scored_sets` returns them.
+        measures: names of the measures wanted, all by default.
+        on_measure: called with the name of each measure before it is taken.
+    """
     for name in measures or ():
         MEASURES[name]
     wanted = {name for name in MEASURES if measures is None or name in measures}
-    sets = {"test": test, "means": test, "ranks": test} | (candidates or {})
+    test, candidates = given["test"], "means" in given
+    sets = {"test": test, "means": test, "ranks": test} | given
+
+    def take(name: str) -> Estimate:
+        if name not in wanted:
+            return Estimate(NAN, 0, MEASURES[name].unit)
+        if on_measure is not None:
+            on_measure(name)
+        return MEASURES[name].function(sets[MEASURES[name].over])
+
     found = {
-        name: each.function(sets[each.over]) if name in wanted else Estimate(NAN, 0, each.unit)
+        name: take(name)
         for name, each in MEASURES.items()
-        if candidates is not None or "candidates" not in each.needs
+        if candidates or "candidates" not in each.needs
     }
     notes = [f"{name}: {e.note}." for name, e in found.items() if e.note] + few_nodes(found)
     if test.confidence is not None:
         notes.insert(0, INTERVALS["pairs" if test.nodes is None else "nodes"])
     cells = cell_scores(sets["means"].means, test.label is not None, found)
-    if candidates is not None:
+    if candidates:
         notes.insert(0, PAIRS["candidates"])
-        cells = _with_test_links(cells, cell_scores(test.means, True, found))
+        cells = cell_scores(sets["means"].means, True, {"dp": found["dp"]})
+        cells = _with_test_links(cells, cell_scores(test.means, True, {"eo": found["eo"]}))
     return Scores(
         **by_measure(found),
         pairs=len(test.prob),

@@ -161,15 +161,18 @@ def few_nodes(found: dict[str, Estimate]) -> list[str]:
 def cell_scores(
     means: CellMeans, labelled: bool, found: dict[str, Estimate]
 ) -> tuple[CellScore, ...]:
-    """The cells of a view, one object each; the number of links is None without labels."""
+    """The cells of a view, one object each; the number of links is None without labels.
+
+    Intervals are those of ``dp`` and ``eo`` in ``found``, as far as they are there.
+    """
     columns = [column.tolist() for column in (means.pairs, means.mean, means.link_mean)]
     known = [int(count) for count in means.links] if labelled else [None] * len(means.pairs)
-    columns += [_cell_intervals(found[name], len(known)) for name in ("dp", "eo")]
+    columns += [_cell_intervals(found.get(name), len(known)) for name in ("dp", "eo")]
     rows = zip(means.groups, known, *columns, strict=True)
     return tuple(CellScore(groups, pairs, links, *rest) for groups, links, pairs, *rest in rows)
 
 
-def _cell_intervals(estimate: Estimate, count: int) -> list[tuple[float, float] | None]:
-    if estimate.cell_intervals is None:
+def _cell_intervals(estimate: Estimate | None, count: int) -> list[tuple[float, float] | None]:
+    if estimate is None or estimate.cell_intervals is None:
         return [None] * count
     return [(low, high) for low, high in estimate.cell_intervals.tolist()]

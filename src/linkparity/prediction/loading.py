@@ -112,6 +112,7 @@ def _graph(about: dict[str, Any], tensors: dict[str, Tensor]) -> Graph:
         tensors.get("graph.side"),
         None if names is None else tuple(names),
         about["attribute"],
+        bool(about.get("unknown_kept")),
     )
 
 

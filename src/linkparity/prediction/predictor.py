@@ -17,7 +17,9 @@ from linkparity.prediction.fitted import FittedPredictor
 from linkparity.prediction.tilt_table import Tilts, fit_group_tilts
 from linkparity.support.errors import InputError, warn
 from linkparity.support.randomness import stream
+from linkparity.support.registry import did_you_mean
 from linkparity.support.validation import check_seed, whole_number
+from linkparity.training.constrained import graph_criterion
 from linkparity.training.loop import TrainingWarning, check_pairs, train
 from linkparity.training.objective import (
     Epoch,
@@ -186,7 +188,7 @@ class LinkPredictor(FittedPredictor):
         if self.postprocess is None:
             return None
         assert self.criterion is not None
-        criterion = trained_criterion(self.criterion)
+        criterion = graph_criterion(trained_criterion(self.criterion), graph)
         weights = parity_weights(self.pairs, criterion, pair_weights(graph, self.negatives))
         return fit_group_tilts(
             model, graph, criterion, self.target, self.tolerance, weights,
@@ -232,11 +234,27 @@ def check_parameters(given: LinkPredictor, graph: Graph) -> None:
         )
     if not isinstance(given.options, Mapping | None):
         raise _refused("options", f"must be a dict, got {given.options!r:.60}")
+    _check_options(given)
     _check_strength(given)
     check_pairs(graph)
     Settings(given.epochs, given.lr, given.negatives, given.pairs, patience=given.patience)
     Objective.of(given.criterion, given.gamma, given.target, given.tolerance)
     _check_postprocess(given)
+
+
+def _check_options(given: "LinkPredictor") -> None:
+    """Refuse options that the model does not take."""
+    made = MODELS[given.model] if isinstance(given.model, str) else given.model
+    takes = inspect.signature(made).parameters.values()
+    if not given.options or any(each.kind is each.VAR_KEYWORD for each in takes):
+        return
+    own = ("graph", "dimension", "generator", "strength")
+    known = [each.name for each in takes if each.name not in own]
+    for name in given.options:
+        if name not in known:
+            fix = f"it takes {', '.join(known)}" if known else "it takes none"
+            problem = f"name {name!r}, which the model {given.model!r} does not take"
+            raise _refused("options", problem, did_you_mean(str(name), known) + fix)
 
 
 def _check_strength(given: LinkPredictor) -> None:

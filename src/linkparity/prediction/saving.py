@@ -195,6 +195,7 @@ def _describe(predictor: "LinkPredictor", tensors: str, digest: str) -> dict[str
             "group_names": list(graph.group_names),
             "names": names,
             "attribute": graph.attribute,
+            "unknown_kept": graph.unknown_kept,
         },
         "history": [_written(row) for row in predictor.history_],
         "fit_seconds": predictor.fit_seconds_,

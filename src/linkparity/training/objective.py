@@ -23,6 +23,7 @@ from linkparity.projection.fit import PairSums, check_tolerance
 from linkparity.projection.regularizer import FairnessRegularizer, Parity
 from linkparity.support.errors import InputError
 from linkparity.support.validation import real_number, whole_number
+from linkparity.training.constrained import graph_criterion
 
 if TYPE_CHECKING:
     from linkparity.models import LinkModel
@@ -207,18 +208,24 @@ class Objective:
         return cls(FairnessRegularizer(chosen, target, tolerance=width), strength)
 
     def for_graph(self, graph: Graph, pairs: str) -> "Objective":
-        """The same with the target ``"data"`` of all pairs as a number, unless on sampled ones."""
+        """The same on the pairs of groups that training constrains.
+
+        The target ``"data"`` of all pairs becomes a number, unless parity is about sampled ones.
+        """
         regularizer = self.regularizer
-        if regularizer is None or not regularizer.criterion.data_target or pairs == "sampled":
+        if regularizer is None:
             return self
-        if not isinstance(regularizer.target, str) or regularizer.target != "data":
+        criterion = graph_criterion(regularizer.criterion, graph)
+        target = regularizer.target
+        on_data = isinstance(target, str) and target == "data"
+        if on_data and criterion.data_target and pairs != "sampled":
+            density = link_density(graph, criterion)
+            target = density if 0 < density < 1 else target
+        if criterion is regularizer.criterion and target is regularizer.target:
             return self
-        density = link_density(graph, regularizer.criterion)
-        if not 0 < density < 1:
-            return self
-        options = {"tolerance": regularizer.tolerance}
+        tolerance = regularizer.tolerance
         return replace(
-            self, regularizer=FairnessRegularizer(regularizer.criterion, density, **options)
+            self, regularizer=FairnessRegularizer(criterion, target, tolerance=tolerance)
         )
 
     @property

@@ -1,0 +1,58 @@
+"""Which pairs of groups of a graph training constrains."""
+
+import numpy as np
+import torch
+
+from linkparity.criteria import Criterion
+from linkparity.criteria.restricted import Restricted
+from linkparity.graph.graph import Graph
+from linkparity.graph.groups import sides_with_groups
+
+#: Up to this many pairs of groups, all are constrained, however few pairs they have.
+MAX_SMALL = 100
+#: Of more, those with at least this many pairs; links, where the criterion looks at links.
+MIN_PAIRS = 100
+
+
+def graph_criterion(criterion: Criterion, graph: Graph) -> Criterion:
+    """The criterion as training on ``graph`` uses it.
+
+    Pairs with a node of unknown group are unconstrained where the graph keeps such nodes. In a
+    graph with more than :data:`MAX_SMALL` pairs of groups, those with fewer than :data:`MIN_PAIRS`
+    pairs (links, for a criterion that looks at links) are unconstrained too: their means are those
+    of a few pairs, which a model can only move by fitting each of them.
+    """
+    counted = np.ones((graph.num_groups + 1,) * 2, dtype=bool)
+    if graph.unknown_kept:
+        counted &= _known(graph)
+    sizes = group_pair_sizes(graph, links=criterion.needs_labels)
+    if np.count_nonzero(np.triu(sizes)) > MAX_SMALL and (sizes >= MIN_PAIRS).sum() > 1:
+        counted &= sizes >= MIN_PAIRS
+    return criterion if counted.all() else Restricted(criterion, counted)
+
+
+def group_pair_sizes(graph: Graph, links: bool = False) -> np.ndarray:
+    """``(S + 1, S + 1)`` number of pairs, or links, by the groups of the ends; no group is last."""
+    size = graph.num_groups + 1
+    group = torch.where(graph.group < 0, size - 1, graph.group)
+    if links:
+        first, second = group[graph.links].T
+        found = torch.bincount(first * size + second, minlength=size**2).double().view(size, size)
+    else:
+        ends = [group, group] if graph.side is None else [group[graph.side == s] for s in (0, 1)]
+        found = torch.outer(*(torch.bincount(end, minlength=size).double() for end in ends))
+        if graph.side is None:  # each pair of nodes once, none with itself
+            found = (found - torch.diag(torch.bincount(group, minlength=size).double())) / 2
+    both = (found + found.T).numpy()
+    both[np.diag_indices(size)] /= 2
+    return both
+
+
+def _known(graph: Graph) -> np.ndarray:
+    """``(S + 1, S + 1)`` False where the group of one end is not known."""
+    side = None if graph.side is None else graph.side.numpy()
+    has_groups = sides_with_groups(graph.group.numpy(), side)
+    known = np.ones((graph.num_groups + 1,) * 2, dtype=bool)
+    if has_groups.all():  # else one side has no groups, and the other end's group alone counts
+        known[-1, :] = known[:, -1] = False
+    return known
