@@ -371,3 +371,36 @@ def test_all_faults_of_the_files_are_named_at_once(run, capfd):
     assert "node 'nobody' is not in n.csv (2 such rows)" in found
     assert found.count("also l.csv: row") == 2
     assert found.count("also n.csv: row") == 1
+
+
+def test_all_faults_of_both_files_are_named_at_once_with_counts(here, capfd):
+    Path("l.csv").write_text("source,target\na,b\n,b\na,\nb,b\nc,c\nb,a\nb,a\nc,x\ny,d\nc,d\nd,e\n")
+    Path("n.csv").write_text("node,kind\na,u\nb,\nc,\nd,v\ne,w\n,w\na,w\n")
+    said = refused(capfd, "train", "--links", "l.csv", "--nodes", "n.csv", *SENSITIVE)
+    for part in (
+        "n.csv: row 6, column 'node': the id is missing;",
+        "l.csv: row 2, column 'source': the id is missing;",
+        "l.csv: row 3, column 'target': the id is missing;",
+        "l.csv: row 4, column 'target': node 'b' is paired with itself (2 such rows);",
+        "l.csv: row 6, column 'source': the pair ('b', 'a') repeats row 1 (2 repeated rows);",
+        "n.csv: row 7, column 'node': node 'a' is listed twice with two groups, 'u' and 'w';",
+        "n.csv: row 2, column 'kind': node 'b' has no kind (2 of 5 nodes have no kind);",
+        "l.csv: row 8, column 'target': node 'x' is not in n.csv (2 such rows);",
+    ):
+        assert part in said
+
+
+@pytest.mark.parametrize("listed", ["sources", "targets", "both"])
+def test_a_side_with_groups_must_have_them_for_all_of_its_listed_nodes(here, capfd, listed):
+    Path("l.csv").write_text("".join(f"{a},{b}\n" for a, b in [("who", "what"), *BIPARTITE]))
+    nodes = {"sources": PEOPLE, "targets": JOBS, "both": (*PEOPLE, *JOBS)}[listed]
+    kinds = "".join(f"{node},{'uvw'[i % 3]}\n" for i, node in enumerate(nodes))
+    args = ("--links", "l.csv", "--nodes", "n.csv", *SENSITIVE, "--bipartite", "--model", "maxent")
+    Path("n.csv").write_text(f"node,kind\n{kinds}".replace(f"{nodes[1]},v", f"{nodes[1]},"))
+    said = refused(capfd, "train", *args)
+    assert f"n.csv: row 2, column 'kind': node '{nodes[1]}' has no kind; fill it in" in said
+
+
+PEOPLE = tuple(f"p{i}" for i in range(8))
+JOBS = tuple(f"j{i}" for i in range(6))
+BIPARTITE = [(p, j) for i, p in enumerate(PEOPLE) for k, j in enumerate(JOBS) if (i + k) % 3]

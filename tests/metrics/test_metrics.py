@@ -345,6 +345,20 @@ def test_rb_leaves_out_small_groups_and_nodes_without_one_and_says_so():
     assert found.value == rb(points[:40], group[:40]).value
 
 
+def test_rb_of_many_nodes_is_that_of_a_sample_with_the_share_of_every_group(monkeypatch):
+    points, group = clusters((1200, 600, 200, 7), spread=1.0)
+    whole = rb(points, group)
+    rb_module = sys.modules["linkparity.metrics.rb"]
+    monkeypatch.setattr(rb_module, "MAX_NODES", 500)
+    found = rb(points, group)
+    assert found.note == "over a random sample of 500 of 2,007 nodes"
+    nodes = rb_module._sample(np.arange(len(group)), group, 0)
+    assert np.bincount(group[nodes]).tolist() == [299, 149, 50, 5]
+    assert found.count == len(nodes) == len(set(nodes))
+    assert found.value == rb(points[nodes], group[nodes]).value
+    assert abs(found.value - whole.value) < 0.05
+
+
 def test_rb_without_embeddings_or_second_group_is_nan_with_a_reason():
     assert rb(None, None).reason == "the model has no embeddings"
     assert rb(np.empty((4, 0)), [0, 1, 2, 2]).reason == "the model has no embeddings"

@@ -8,8 +8,13 @@ import numpy as np
 
 from linkparity.graph.graph import Graph
 from linkparity.graph.groups import missing, warn_of_one, whole_numbers
-from linkparity.graph.readers import RawGraph, assemble, encode
-from linkparity.graph.untidy import UntidyPolicy, duplicate_error, self_loop_error, unknown_error
+from linkparity.graph.readers import assemble, encode
+from linkparity.graph.untidy import (
+    UntidyPolicy,
+    duplicate_error,
+    self_loop_error,
+    unknown_error,
+)
 from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM
 from linkparity.support.registry import did_you_mean
@@ -19,6 +24,13 @@ from linkparity.tables.engines.base import Input
 from linkparity.tables.engines.duckdb import DuckEngine
 from linkparity.tables.reading.columns import check_header, not_listed, pick_ends, pick_node_column
 from linkparity.tables.reading.files import open_table_file
+
+#: From so many faults on, one fix for all of them follows the problems, so that all fit in a line.
+MANY_FAULTS = 3
+FIX_ALL = (
+    "fix these rows, or use {self_loops=drop}, {duplicates=first} and {unknown=group}, "
+    "{unknown=keep} or {unknown=drop}"
+)
 
 
 @dataclass(frozen=True)
@@ -69,12 +81,20 @@ class _Links:
 
 @dataclass(frozen=True, eq=False)
 class _Nodes:
-    """The table of nodes: ``(N,)`` the number of each id, and its values by attribute."""
+    """The table of nodes: ``(N,)`` the number of each id, its row from 1, its values."""
 
     table: Input
     column: str
     node: np.ndarray
+    row: np.ndarray
     values: tuple[list[Any], ...]
+
+    def kept(self, rows: np.ndarray) -> "_Nodes":
+        """Some of the nodes, by their places."""
+        if len(rows) == len(self.node):
+            return self
+        values = tuple([column[at] for at in rows.tolist()] for column in self.values)
+        return replace(self, node=self.node[rows], row=self.row[rows], values=values)
 
 
 class _Faults:
@@ -92,9 +112,12 @@ class _Faults:
         if not self.found:
             return
         first, *others = (fault.message for fault in self.found)
-        fixes = [first.fix]
-        fixes += [f"also {each.where}: {each.problem}; {each.fix}" for each in others]
-        raise InputError(first.problem, "; ".join(filter(None, fixes)), where=first.where)
+        if len(others) < MANY_FAULTS:
+            fixes = [first.fix]
+            fixes += [f"also {each.where}: {each.problem}; {each.fix}" for each in others]
+            raise InputError(first.problem, "; ".join(filter(None, fixes)), where=first.where)
+        problems = [first.problem, *(f"also {each.where}: {each.problem}" for each in others)]
+        raise InputError("; ".join(problems), FIX_ALL, where=first.where)
 
 
 def read_graph(files: GraphFiles) -> Graph:
@@ -110,8 +133,8 @@ def read_graph(files: GraphFiles) -> Graph:
     check_header(links.name, links.ends, {ids[i] for i in nodes.node.tolist()})
     links = _tidy_links(links, ids, files, faults)
     nodes = _one_row_per_node(nodes, ids, faults)
-    _check_values(nodes, ids, files, faults)
     if files.policy.unknown == "error":
+        _check_values(links, nodes, ids, files, faults)
         _check_known(links, nodes, ids, files, faults)
     faults.raise_any()
     if not len(links.row):
@@ -125,8 +148,6 @@ def _graph(links: _Links, nodes: _Nodes, ids: list[Any], files: GraphFiles) -> G
     values = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
     attribute = " & ".join(files.sensitive)
     raw = assemble(ids, links.first, links.second, nodes.node, values, attribute, files.bipartite)
-    if files.policy.unknown == "error":
-        _check_sides(files, raw, [ids[i] for i in nodes.node.tolist()])
     graph = Graph.from_raw(replace(raw, minus_one_is_none=False), files.policy.unknown)
     sizes = [int((graph.group == g).sum()) for g in range(len(graph.group_names))]
     if sum(size > 0 for size in sizes) < 2:
@@ -152,36 +173,60 @@ def _read_tables(
     ):
         if not size:
             raise InputError(f"has column names but no {noun}", fix, where=table.name)
-    owners = ((nodes, column), *((links, end) for end in ends))
-    found = [
-        _distinct_ids(values, table.name, name, faults)
-        for values, (table, name) in zip((described, *given), owners, strict=True)
-    ]
-    faults.raise_any()
-    if len({type(each) for distinct, _ in found for each in distinct}) > 1:
-        found = [([str(each) for each in distinct], codes) for distinct, codes in found]
-    ids, numbers = encode(*(distinct for distinct, _ in found))
-    node, first, second = (number[codes] for number, (_, codes) in zip(numbers, found, strict=True))
+    ids, (node, first, second) = _number_ids(described, *given)
+    lost = np.array([each is None or each == "" for each in ids])
+    for number, (table, name) in zip(
+        (node, first, second), ((nodes, column), *((links, end) for end in ends)), strict=True
+    ):
+        _check_ids(lost[number], table.name, name, faults)
     values = tuple(
         _group_values(duck.column("nodes", name), place(nodes.name, column=name), files.missing)
         for name in files.sensitive
     )
-    rows = np.arange(1, len(first) + 1)
-    return ids, _Links(links.name, ends, first, second, rows), _Nodes(nodes, column, node, values)
+    rows = np.flatnonzero(~lost[node])
+    read_nodes = _Nodes(nodes, column, node, np.arange(1, len(node) + 1), values).kept(rows)
+    read_links = _Links(links.name, ends, first, second, np.arange(1, len(first) + 1))
+    return ids, read_links.kept(~(lost[first] | lost[second])), read_nodes
 
 
-def _distinct_ids(
-    column: Any, table: str, name: str, faults: _Faults
-) -> tuple[list[Any], np.ndarray]:
-    """The distinct ids of an Arrow column, and the number of each row's; none may be missing.
+def _number_ids(*columns: Any) -> tuple[list[Any], list[np.ndarray]]:
+    """The distinct ids of Arrow columns in order of appearance, and the columns as numbers.
 
-    Whole numbers stay numbers, everything else is text.
+    Whole numbers stay numbers unless another column holds text, everything else is text; a missing
+    id is None or empty.
     """
-    distinct, codes = _encoded(column)
-    lost = np.array(
-        [each == "" or (not isinstance(each, str) and missing(each)) for each in distinct]
-    )
-    if lost.any() and (rows := np.flatnonzero(lost[codes])).size:
+    import pyarrow as pa
+
+    if len({column.type for column in columns}) == 1:  # one dictionary for all
+        try:
+            joined = pa.concat_arrays([chunk for each in columns for chunk in each.chunks])
+            distinct, codes = _encoded(pa.chunked_array([joined]))
+        except pa.ArrowException:  # more text than one array holds
+            pass
+        else:
+            known = [_id(each) for each in distinct]
+            if len(set(known)) == len(known):
+                stops = np.cumsum([len(column) for column in columns])[:-1]
+                return known, np.split(codes, stops)
+    found = [_encoded(column) for column in columns]
+    named = [[_id(each) for each in distinct] for distinct, _ in found]
+    if len({type(each) for part in named for each in part if each is not None}) > 1:
+        named = [[None if each is None else str(each) for each in part] for part in named]
+    ids, numbers = encode(*named)
+    return ids, [number[codes] for number, (_, codes) in zip(numbers, found, strict=True)]
+
+
+def _id(value: Any) -> Any:
+    """An id as a graph has it: a whole number, text, or None where it is missing."""
+    if isinstance(value, int | str):
+        return value
+    return None if missing(value) else _id_text(value)
+
+
+def _check_ids(lost: np.ndarray, table: str, name: str, faults: _Faults) -> None:
+    """No id may be missing."""
+    rows = np.flatnonzero(lost)
+    if len(rows):
         count = f" ({len(rows):,} such rows)" if len(rows) > 1 else ""
         faults.add(
             InputError(
@@ -189,8 +234,6 @@ def _distinct_ids(
                 where=place(table, int(rows[0]) + 1, name),
             )
         )  # fmt: skip
-    ids = [each if isinstance(each, int | str) else _id_text(each) for each in distinct]
-    return ids, codes
 
 
 def _encoded(column: Any) -> tuple[list[Any], np.ndarray]:
@@ -235,7 +278,11 @@ def _tidy_links(links: _Links, ids: list[Any], files: GraphFiles, faults: _Fault
     low, high = links.first, links.second
     if not files.bipartite:
         low, high = np.minimum(low, high), np.maximum(low, high)
-    _, first_at, code = np.unique(low * len(ids) + high, return_index=True, return_inverse=True)
+    codes = low * len(ids) + high
+    ordered = np.sort(codes)
+    if (ordered[1:] > ordered[:-1]).all():
+        return links
+    _, first_at, code = np.unique(codes, return_index=True, return_inverse=True)
     once = np.zeros(len(low), dtype=bool)
     once[first_at] = True
     repeated = np.flatnonzero(~once)
@@ -267,43 +314,33 @@ def _one_row_per_node(nodes: _Nodes, ids: list[Any], faults: _Faults) -> _Nodes:
                 InputError(
                     f"node {ids[nodes.node[row]]!r} is listed twice with two groups, {named}",
                     "keep one of them",
-                    where=place(nodes.table.name, row + 1, nodes.column),
+                    where=place(nodes.table.name, int(nodes.row[row]), nodes.column),
                 )
             )
             break
-    kept = np.sort(first_at)
-    values = tuple([column[at] for at in kept.tolist()] for column in nodes.values)
-    return replace(nodes, node=nodes.node[kept], values=values)
+    return nodes.kept(np.sort(first_at))
 
 
-def _check_values(nodes: _Nodes, ids: list[Any], files: GraphFiles, faults: _Faults) -> None:
-    """Values must be known, unless the policy or a side without groups allows otherwise."""
-    if files.policy.unknown != "error" or files.bipartite:
-        return
-    for name, values in zip(files.sensitive, nodes.values, strict=True):
-        lost = [row for row, value in enumerate(values) if value is None]
-        if lost:
-            where = place(nodes.table.name, lost[0] + 1, name)
-            count = f" ({len(lost):,} of {len(values):,} nodes)" if len(lost) > 1 else ""
-            faults.add(unknown_error(where, ids[nodes.node[lost[0]]], f"has no {name}{count}"))
-
-
-def _check_sides(files: GraphFiles, raw: RawGraph, ids: list[Any]) -> None:
-    """On a side where some nodes have a group, all nodes that are listed must have one."""
-    if raw.side is None:
-        return
-    assert raw.names is not None
-    assert raw.values is not None
-    rows = {node: row for row, node in enumerate(ids, 1)}
-    bare: dict[int, list[Any]] = {0: [], 1: []}
-    for node, value, side in zip(raw.names, raw.values, raw.side.tolist(), strict=True):
-        if any(missing(part) for part in (value if isinstance(value, tuple) else (value,))):
-            bare[side].append(node)
-    for side, nodes in bare.items():
-        listed = next((node for node in nodes if node in rows), None)
-        if listed is not None and len(nodes) < int((raw.side == side).sum()):
-            name = files.sensitive[0]
-            raise unknown_error(place(files.nodes, rows[listed], name), listed, f"has no {name}")
+def _check_values(
+    links: _Links, nodes: _Nodes, ids: list[Any], files: GraphFiles, faults: _Faults
+) -> None:
+    """The values of every node must be known, except on a side where no node has one."""
+    is_target = np.zeros(len(ids), dtype=bool)
+    if files.bipartite and not np.isin(links.first, links.second).any():
+        is_target[links.second] = True
+    lost = np.array([[value is None for value in column] for column in nodes.values])
+    for side in (False, True):
+        mine = is_target[nodes.node] == side
+        if files.bipartite and not (mine & ~lost.any(axis=0)).any():
+            continue
+        for name, missing_here in zip(files.sensitive, lost & mine, strict=True):
+            rows = np.flatnonzero(missing_here)
+            if len(rows):
+                where = place(nodes.table.name, int(nodes.row[rows[0]]), name)
+                reason = f"has no {name}"
+                if len(rows) > 1:
+                    reason += f" ({len(rows):,} of {int(mine.sum()):,} nodes have no {name})"
+                faults.add(unknown_error(where, ids[nodes.node[rows[0]]], reason))
 
 
 def _check_known(
