@@ -355,6 +355,7 @@ def test_rb_of_many_nodes_is_that_of_a_sample_with_the_share_of_every_group(monk
     nodes = rb_module._sample(np.arange(len(group)), group, 0)
     assert np.bincount(group[nodes]).tolist() == [299, 149, 50, 5]
     assert found.count == len(nodes) == len(set(nodes))
+    monkeypatch.setattr(rb_module, "MAX_NODES", 1000)
     assert found.value == rb(points[nodes], group[nodes]).value
     assert abs(found.value - whole.value) < 0.05
 

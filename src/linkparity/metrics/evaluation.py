@@ -138,8 +138,10 @@ def scored_sets(
     ours = isinstance(criterion, Criterion) or (
         isinstance(criterion, str) and criterion in CRITERIA
     )
+    kept = getattr(graph, "unknown_kept", False)
     scored = ScoredPairs.of(
-        groups=graph.pair_groups(test.index), labels=test.label, weight=test.weight,
+        groups=graph.pair_groups(test.index) if kept else graph.group[test.index],
+        labels=test.label, weight=test.weight,
         names=graph.group_names, embedding=getattr(model, "embedding_", None),
         node_group=graph.group, criterion=criterion if ours else "dp", view=view,
         confidence=confidence, seed=seed, nodes=test.index if intervals == "nodes" else None,
