@@ -151,10 +151,6 @@ def test_mistakes_name_the_file_the_row_and_the_key(tmp_path, text, said):
         ('data = "polbooks"\nmodels = [{lr = 1}]', "row 2, key 'models', entry 1: has no name"),
         ('data = ["polbooks"\nmodels = 1', "is not valid TOML: "),
         ("models = 1\nmodels = 2", "is not valid TOML: Cannot overwrite a value (at line 2"),
-        (
-            START + 'criteria = ["eo"]\npostprocess = ["none", "i-projection"]',
-            "row 4, key 'postprocess', entry 2: ",
-        ),
     ],
 )
 def test_what_is_missing_or_does_not_fit_is_said(tmp_path, text, said):

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+import linkparity as lp
 from linkparity import (
     Diverged,
     Graph,
@@ -34,6 +35,8 @@ from linkparity.experiments import train_run
 from linkparity.graph.groups import GraphWarning
 from linkparity.models import MODELS
 from linkparity.prediction import predictor as module
+from linkparity.prediction.tilt_table import withhold_links
+from linkparity.projection.group_tilts import project_by_group
 from linkparity.training import Adam
 from linkparity.training.objective import pair_weights
 
@@ -164,9 +167,61 @@ def test_postprocessing_of_two_sides_and_of_nodes_without_a_group():
     assert np.array_equal(plain.predict_logits(none), tilted.predict_logits(none))
 
 
+@pytest.mark.parametrize("make", GRAPHS)
+@pytest.mark.parametrize("criterion", ["eo", "equalized-odds", "accuracy"])
+def test_tilts_for_links_are_fitted_to_links_that_a_twin_has_not_seen(make, criterion):
+    graph = make()
+    asked = {"criterion": criterion, "gamma": 0.0, "pairs": "all"}
+    plain = quick(**asked).fit(graph)
+    tilted = quick(**asked, postprocess="i-projection").fit(graph)
+    index = all_index(graph)
+    tilt = tilted.tilts_.of(graph.group[index]).numpy()
+    assert np.array_equal(tilted.predict_logits(index), plain.predict_logits(index) + tilt)
+    assert len(tilted.history_) == len(plain.history_)
+    part = withhold_links(graph, 0)
+    links = part.test.index[part.test.label == 1]
+    assert not part.train.is_link(links).any()
+    assert len(links) == graph.num_links - int(0.9 * graph.num_links)
+    twin = quick(**asked).fit(part.train)
+    others = index[~graph.is_link(index)]
+    pairs = torch.cat([links, others])
+    label = torch.arange(len(pairs)) < len(links)
+    weight = torch.where(label, graph.num_links / len(links), 1.0).double()
+    wanted, cells = project_by_group(
+        torch.from_numpy(twin.predict_logits(pairs)), graph.group[pairs],
+        lp.criteria.CRITERIA[criterion], labels=label, weight=weight,
+    )  # fmt: skip
+    names = [f"{a}-{b}" if b >= 0 else f"{a}" for a, b in cells.layout.key.tolist()]
+    assert names == list(cells.layout.names)
+    for (a, b), value in zip(cells.layout.key.tolist(), wanted.tilt.tolist(), strict=True):
+        if cells.mass[cells.layout.key.tolist().index([a, b])]:
+            assert float(tilted.tilts_.table[a, b]) == pytest.approx(value, abs=1e-6)
+    if criterion == "eo":
+        prob = expit(twin.predict_logits(links) + tilted.tilts_.of(graph.group[links]).numpy())
+        code = graph.group[links].sort(dim=1).values @ torch.tensor([10, 1])
+        means = [prob[(code == c).numpy()].mean() for c in code.unique()]
+        assert max(means) - min(means) <= 1e-6
+
+
+def test_too_few_links_to_withhold_any_is_a_warning():
+    ring = torch.arange(6)
+    path = Graph(6, torch.stack([ring[:-1], ring[1:]], dim=1)[::2], [0, 1, 2, 0, 1, 2])
+    asked = LinkPredictor("dot-product", "eo", epochs=3, postprocess="i-projection")
+    with pytest.warns(TrainingWarning, match="fitted to links that the model was trained on"):
+        asked.fit(path)
+    assert asked.tilts_ is not None
+
+
 def test_postprocessing_that_makes_no_sense_is_refused():
-    for criterion in (None, "eo"):
-        with pytest.raises(ValueError, match="needs criterion 'dp' or 'weak-dp', got"):
+    class OneMean(lp.criteria.DemographicParity):
+        name = "one-mean"
+        tilts_by_group = by_group_pair = False
+
+    for criterion, said in (
+        (None, "postprocess 'i-projection' needs a criterion; add criterion='dp'"),
+        (OneMean(), "postprocess 'i-projection' needs a criterion about pairs of groups"),
+    ):
+        with pytest.raises(ValueError, match=said):
             LinkPredictor(criterion=criterion, postprocess="i-projection").fit(planted())
     with pytest.raises(ValueError, match="must be None or 'i-projection', got 'threshold'"):
         LinkPredictor(criterion="dp", postprocess="threshold").fit(planted())

@@ -14,7 +14,7 @@ from linkparity import Cells
 from linkparity.criteria import CRITERIA
 from linkparity.projection.binned_sums import BinnedSums
 from linkparity.projection.fit import FitGoal, fit_tilts
-from linkparity.projection.group_tilts import fit_group_tilts, group_criterion
+from linkparity.projection.group_tilts import fit_group_tilts, group_criterion, project_by_group
 from linkparity.projection.sums import tensor_sums
 
 
@@ -27,7 +27,7 @@ def group_tilts(drawn, criterion, target="model", tolerance=0.0, **options):
     exact = tensor_sums(logits, cells, exact=True)
     bound = float(np.abs(drawn.logits).max()) + 1
     fit = fit_tilts(exact, cells, FitGoal.of(cells, target, tolerance), 1e-10, bound)
-    found = fit_group_tilts(fit, groups, exact, BinnedSums.of(logits, cells), bound)
+    found = fit_group_tilts(fit, groups, exact, lambda: BinnedSums.of(logits, cells), bound)
     return found, groups, fit.targets
 
 
@@ -209,7 +209,19 @@ def test_every_criterion_of_the_table_has_group_tilts():
     drawn = Drawn(
         rng.normal(size=90), rng.integers(0, 3, (90, 2)), np.ones(90), rng.integers(0, 2, 90)
     )
-    for criterion in CRITERIA:
-        found, groups, _ = group_tilts(drawn, criterion)
-        assert found.tilt.shape == groups.mass.shape
-        assert np.isfinite(found.tilt).all()
+    for name, criterion in CRITERIA.items():
+        wanted, groups, _ = group_tilts(drawn, name)
+        assert wanted.tilt.shape == groups.mass.shape
+        found, cells = project_by_group(
+            torch.from_numpy(drawn.logits), torch.from_numpy(drawn.groups), criterion,
+            labels=drawn.labels,
+        )  # fmt: skip
+        assert np.abs(found.tilt - wanted.tilt).max() < 1e-8
+        assert cells.layout.names == groups.layout.names
+
+
+def test_without_a_constrained_pair_nothing_is_tilted():
+    logits, groups = torch.zeros(4), torch.tensor([[0, 1], [1, 2], [2, 2], [0, 0]])
+    found, _ = project_by_group(logits, groups, CRITERIA["eo"], labels=[0, 0, 0, 0])
+    assert not found.tilt.any()
+    assert not found.constrained.any()

@@ -85,11 +85,6 @@ class Experiment:
             check.check_predictor(("pairs",), pairs=self.pairs)
         for position, gamma in enumerate(self.gammas):
             check.check_predictor(("gammas", position), gamma=gamma)
-        trained = [criterion for criterion in self.criteria if criterion != NONE]
-        for criterion, (position, way) in product(trained, enumerate(self.postprocess)):
-            path: KeyPath = ("postprocess", position)
-            if way != NONE:
-                check.check_predictor(path, criterion=criterion, postprocess=way)
 
     @classmethod
     def read(cls, path: str | Path) -> "Experiment":

@@ -14,7 +14,7 @@ from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
 from linkparity.models.base import check_learned
 from linkparity.prediction.fitted import FittedPredictor
-from linkparity.prediction.tilt_table import Tilts, fit_group_tilts
+from linkparity.prediction.tilt_table import Tilts, fit_tilt_table, withhold_links
 from linkparity.support.errors import InputError, warn
 from linkparity.support.randomness import stream
 from linkparity.support.registry import did_you_mean
@@ -58,8 +58,10 @@ class LinkPredictor(FittedPredictor):
             pair that is no training link), ``"all"`` (every pair) or ``"sampled"`` (the pairs of
             the fit: links from both ends and the partners, as in the authors' code).
         patience: stop after so many epochs without a lower loss.
-        postprocess: ``"i-projection"`` tilts the trained model to parity; for dp and weak-dp,
-            with ``gamma=0`` in place of the regularizer, else on top of it.
+        postprocess: ``"i-projection"`` tilts the trained model to parity, by one number per pair
+            of groups; with ``gamma=0`` in place of the regularizer, else on top of it. For criteria
+            that look at links a second model is trained without a tenth of the links, and the tilts
+            are fitted to these.
         options: further arguments of the model, such as ``{"hidden": 32}``.
         strength: of a method that has one of its own; 0 is its plain form, None its default.
 
@@ -158,6 +160,19 @@ class LinkPredictor(FittedPredictor):
         """
         begin = time.perf_counter()
         check_parameters(self, graph)
+        model, history = self._train(graph, on_epoch)
+        if history:
+            check_learned(model, graph, stream(self.seed, "learned"))
+        tilts = None if self.postprocess is None else self._tilts(model, graph)
+        self.graph_, self.model_, self.history_, self.tilts_ = graph, model, history, tilts
+        self.finish()
+        self.fit_seconds_ = time.perf_counter() - begin
+        return self
+
+    def _train(
+        self, graph: Graph, on_epoch: Callable[[Epoch], object] | None = None
+    ) -> tuple[LinkModel, list[Epoch]]:
+        """A model of ``graph``, trained, and the rows of its training."""
         generator = stream(self.seed, "model")
         model = self.build(graph, generator)
         rows = train(
@@ -176,22 +191,20 @@ class LinkPredictor(FittedPredictor):
             warn(TrainingInterrupted, stopped, caller="LinkPredictor")
         model.constrain()
         model.eval()
-        if history:
-            check_learned(model, graph, stream(self.seed, "learned"))
-        tilts = self._tilts(model, graph)
-        self.graph_, self.model_, self.history_, self.tilts_ = graph, model, history, tilts
-        self.finish()
-        self.fit_seconds_ = time.perf_counter() - begin
-        return self
+        return model, history
 
-    def _tilts(self, model: LinkModel, graph: Graph) -> Tilts | None:
-        if self.postprocess is None:
-            return None
+    def _tilts(self, model: LinkModel, graph: Graph) -> Tilts:
+        """Tilts of the model; those for links come from a twin that has not seen these links."""
         assert self.criterion is not None
         criterion = graph_criterion(trained_criterion(self.criterion), graph)
+        links = graph.links
+        if criterion.needs_labels:
+            part = withhold_links(graph, self.seed)
+            if part is not None:
+                model, links = self._train(part.train)[0], part.test.index[part.test.label == 1]
         weights = parity_weights(self.pairs, criterion, pair_weights(graph, self.negatives))
-        return fit_group_tilts(
-            model, graph, criterion, self.target, self.tolerance, weights,
+        return fit_tilt_table(
+            model, graph, links, criterion, self.target, self.tolerance, weights,
             stream(self.seed, "postprocess"),
         )  # fmt: skip
 
@@ -275,13 +288,13 @@ def _check_postprocess(given: LinkPredictor) -> None:
         return
     if given.postprocess != "i-projection":
         raise _refused("postprocess", f"must be None or 'i-projection', got {given.postprocess!r}")
-    found = None if given.criterion is None else trained_criterion(given.criterion)
-    if found is None or not found.tilts_by_group:
+    if given.criterion is None:
+        raise _refused("postprocess", "'i-projection' needs a criterion", "add {criterion=dp}")
+    found = trained_criterion(given.criterion)
+    if not (found.tilts_by_group or found.by_group_pair):
         raise _refused(
             "postprocess",
-            f"'i-projection' needs criterion 'dp' or 'weak-dp', got "
-            f"{None if found is None else found.name!r}: other criteria tilt by the true label, "
-            "which a prediction does not know",
+            f"'i-projection' needs a criterion about pairs of groups, which {found.name!r} is not",
         )
 
 

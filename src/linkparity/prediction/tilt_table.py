@@ -1,7 +1,9 @@
 """The I-projection after training: one number per pair of groups, added to every logit."""
 
+import warnings
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -9,12 +11,17 @@ from linkparity.criteria import Cells, Criterion
 from linkparity.criteria.group_pairs import cell_table, possible_pairs
 from linkparity.graph.candidates import candidate_pairs, stratified_candidates
 from linkparity.graph.graph import Graph
+from linkparity.graph.split import Split, SplitWarning, split_links
 from linkparity.models import LinkModel
-from linkparity.projection.i_projection import i_project
+from linkparity.projection.group_tilts import project_by_group
+from linkparity.support.errors import InputError, warn
+from linkparity.training.loop import TrainingWarning
 from linkparity.training.objective import PairWeights, link_density
 
 #: Number of pairs that tilts are fitted on at most; of more, equally many of every pair of groups.
 MAX_PAIRS = 1 << 24
+#: Share of the links that tilts are fitted to, where a criterion looks at links.
+WITHHELD = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,31 +43,93 @@ class Tilts:
         return self.table[rows][:, columns]
 
 
+def withhold_links(graph: Graph, seed: int) -> Split | None:
+    """A tenth of the links apart, for tilts; with a warning, None where that is impossible.
+
+    A model knows the links it was trained on better than others, so that their means say little
+    about new ones.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SplitWarning)
+        try:
+            return split_links(graph, test=WITHHELD, seed=seed)
+        except InputError as error:
+            problem = f"the tilts are fitted to links that the model was trained on: {error}"
+            warn(TrainingWarning, problem, caller="LinkPredictor")
+            return None
+
+
 @torch.no_grad()
-def fit_group_tilts(
+def fit_tilt_table(
     model: LinkModel,
     graph: Graph,
+    links: Tensor,
     criterion: Criterion,
     target: object,
     tolerance: float,
     weights: PairWeights,
     generator: torch.Generator,
 ) -> Tilts:
-    """Tilts that bring the model to parity over the pairs of the graph, with given weights."""
+    """Tilts by pair of groups that bring the model to parity over pairs of the graph.
+
+    Args:
+        model: whose logits are tilted.
+        graph: its pairs that are no links are the other pairs.
+        links: ``(E, 2)`` that stand for the links of ``graph``: these, or a part of them.
+        criterion: which parity.
+        target: mean that it asks for.
+        tolerance: how far a mean may stay from it.
+        weights: of a link, and of any other pair.
+        generator: source of randomness where there are too many pairs.
+    """
     from linkparity.prediction.ranking import pair_logits
 
-    index, weight = _others(graph, generator)
+    pairs = possible_pairs(graph.group, graph.side)
+    index, label, weight = _pairs(graph, links, criterion, weights, generator)
+    if target == "data" and criterion.data_target and weights.link in (0, weights.other):
+        target = link_density(graph, criterion)
+    logits = pair_logits(model, index)
+    # every possible pair of groups, without weight, so that each has its cell
+    found, cells = project_by_group(
+        torch.cat([logits, logits.new_zeros(len(pairs))]),
+        torch.cat([graph.group[index], pairs]),
+        criterion,
+        labels=torch.cat([label, label.new_zeros(len(pairs))]),
+        weight=torch.cat([weight, weight.new_zeros(len(pairs))]),
+        target=target,
+        tolerance=tolerance,
+    )
+    table = cell_table(pairs, cells.cell[len(index) :], graph.num_groups)
+    return Tilts(torch.from_numpy(np.append(found.tilt, 0.0))[table])
+
+
+def _pairs(
+    graph: Graph,
+    links: Tensor,
+    criterion: Criterion,
+    weights: PairWeights,
+    generator: torch.Generator,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Pairs ``(P, 2)`` with labels ``(P,)`` and weights ``(P,)``: links, then other pairs."""
+    index, weight = _others(graph, generator) if _sees_others(graph, criterion) else _no_pairs()
     label = torch.zeros(len(index), dtype=torch.int64)
     weight = weight * weights.other
     if weights.link:
-        index = torch.cat([graph.links, index])
-        label = torch.cat([torch.ones(graph.num_links, dtype=torch.int64), label])
-        weight = torch.cat([torch.full((graph.num_links,), weights.link).double(), weight])
-    if target == "data" and criterion.data_target and weights.link in (0, weights.other):
-        target = link_density(graph, criterion)
-    cells = Cells.prepare(graph.group[index], criterion, label, weight)
-    found = i_project(pair_logits(model, index), cells=cells, target=target, tolerance=tolerance)
-    return Tilts(_table(graph, criterion, found.tilt.double()))
+        each = weights.link * graph.num_links / max(len(links), 1)
+        index = torch.cat([links, index])
+        label = torch.cat([torch.ones(len(links), dtype=torch.int64), label])
+        weight = torch.cat([torch.full((len(links),), each).double(), weight])
+    return index, label, weight
+
+
+def _sees_others(graph: Graph, criterion: Criterion) -> bool:
+    """Whether a criterion constrains any pair that is no link."""
+    pairs = possible_pairs(graph.group, graph.side)
+    return Cells.prepare(pairs, criterion, torch.zeros(len(pairs), dtype=torch.int64)).total > 0
+
+
+def _no_pairs() -> tuple[Tensor, Tensor]:
+    return torch.empty((0, 2), dtype=torch.int64), torch.empty(0, dtype=torch.float64)
 
 
 def _others(graph: Graph, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -72,10 +141,3 @@ def _others(graph: Graph, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     drawn = list(stratified_candidates(graph, most, generator))
     weight = [torch.full((len(part),), count / len(part)).double() for part, count in drawn]
     return torch.cat([part for part, _ in drawn]), torch.cat(weight)
-
-
-def _table(graph: Graph, criterion: Criterion, tilt: Tensor) -> Tensor:
-    """The tilt of every pair of groups that the graph's pairs may have."""
-    pairs = possible_pairs(graph.group, graph.side)
-    table = cell_table(pairs, Cells.prepare(pairs, criterion).cell, graph.num_groups)
-    return torch.cat([tilt, tilt.new_zeros(1)])[table]

@@ -12,14 +12,19 @@ falls with the tilt, and for equalized-odds one tilt faces two targets: both are
 grid of tilts, between whose points the means are known cubics, and then refined.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from linkparity.criteria import CRITERIA, Cells, Criterion
-from linkparity.projection.fit import Fit
+from linkparity.projection.binned_sums import BinnedSums
+from linkparity.projection.fit import Fit, FitGoal
+from linkparity.projection.i_projection import check_logits, fit_logits
 from linkparity.projection.solver.shared_tilt import SharedTilts, refine, search
-from linkparity.projection.sums import Sums, SumSource
+from linkparity.projection.sums import Sums, SumSource, tensor_sums
 from linkparity.support.errors import InputError
 
 TILT_BY = ("groups", "labels")
@@ -62,8 +67,37 @@ class GroupTilts:
     constrained: np.ndarray
 
 
+def project_by_group(
+    logits: Tensor, groups: Tensor, criterion: Criterion, **asked: Any
+) -> tuple[GroupTilts, Cells]:
+    """Find one tilt per pair of groups for logits in memory.
+
+    Args:
+        logits: ``(P,)`` finite.
+        groups: ``(P, 2)`` or ``(P,)``, as in :func:`~linkparity.i_project`.
+        criterion: which parity.
+        asked: ``labels``, ``weight``, ``target`` and ``tolerance`` of ``i_project``.
+
+    Returns:
+        The tilts, and the pairs in the cells that these belong to.
+    """
+    x, bound = check_logits(logits)
+    labels, weight = asked.get("labels"), asked.get("weight")
+    by_group = Cells.prepare(groups, group_criterion(criterion), weight=weight)
+    cells = Cells.prepare(groups, criterion, labels, weight)
+    if cells.total == 0:
+        none = np.zeros(len(by_group.mass))
+        return GroupTilts(none, 0.0, none > 0), by_group
+    goal = FitGoal.of(cells, asked.get("target", "model"), asked.get("tolerance", 0.0))
+    fit, source = fit_logits(x, cells, goal, bound)
+    exact = source if criterion.tilts_by_group else tensor_sums(x, cells, exact=True)
+    found = fit_group_tilts(fit, by_group, exact, lambda: BinnedSums.of(x, cells), bound)
+    source.close()
+    return found, by_group
+
+
 def fit_group_tilts(
-    fit: Fit, groups: Cells, exact: SumSource, rough: SumSource, bound: float
+    fit: Fit, groups: Cells, exact: SumSource, rough: Callable[[], SumSource], bound: float
 ) -> GroupTilts:
     """Find one tilt per pair of groups for the targets and the tolerance of a label-wise fit.
 
@@ -71,18 +105,16 @@ def fit_group_tilts(
         fit: the I-projection by cell, which has its targets.
         groups: the same pairs in the cells of :func:`group_criterion`.
         exact: sums per cell of ``fit.cells``; a few tilts are asked for.
-        rough: the same from binned logits, for the search.
+        rough: makes the same from binned logits, where a search needs them.
         bound: a number that no logit exceeds in absolute value.
     """
     used = fit.cells.mass > 0
     member, size = owners(fit.cells, groups)[used], len(groups.mass)
-    means, binned = (
-        SharedTilts(fit.problem, member, size, _used_sums(source, used))
-        for source in (exact, rough)
-    )
+    means = SharedTilts(fit.problem, member, size, _used_sums(exact, used))
     low, high = means.ranges(fit.tilt[used], bound + MARGIN)
     tilt = low
     if (low < high).any():
+        binned = SharedTilts(fit.problem, member, size, _used_sums(rough(), used))
         found = search(binned, low, high)
         near = refine(binned, found, found.low, (found.low + found.high) / 2, found.high)
         half = np.where(found.low < found.high, NEAR, 0.0)

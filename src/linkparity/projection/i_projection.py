@@ -144,7 +144,7 @@ def i_project(
     >>> p.tilt
     tensor([-2.,  0.,  1.])
     """
-    x, bound = _check_logits(logits)
+    x, bound = check_logits(logits)
     if cells is None:
         cells = Cells.prepare(
             groups, criterion or "dp", labels, weight, directed=directed, combine=combine
@@ -168,7 +168,7 @@ def i_project(
         return Projection(
             plain.new_zeros(len(cells.mass)), kl, no_target(cells), 0.0, 0, cells, plain
         )
-    fit, source = _fit(plain, cells, part, goal, tol, bound)
+    fit, source = fit_logits(plain, cells, goal, bound, part, tol)
     now = source(fit.tilt)
     wide = x.dtype if x.dtype in TOL else torch.float32
     value = fit.divergence(source, now) if part is None else fit.dual_value(source, now)
@@ -182,10 +182,27 @@ def i_project(
     return Projection(tilt, kl, fit.target, fit.residual(now), fit.steps, cells, plain, version)
 
 
-def _fit(
-    x: Tensor, cells: Cells, part: Cells | None, goal: FitGoal, tol: float | None, bound: float
+def fit_logits(
+    x: Tensor,
+    cells: Cells,
+    goal: FitGoal,
+    bound: float,
+    part: Cells | None = None,
+    tol: float | None = None,
 ) -> tuple[Fit, TensorSums]:
-    """Fit in the logits' own type; in float64 where that is too coarse."""
+    """Fit in the logits' own type; in float64 where that is too coarse.
+
+    Args:
+        x: ``(P,)`` finite logits.
+        cells: their cells.
+        goal: target, tolerance and initial tilts.
+        bound: a number that no logit exceeds in absolute value.
+        part: the cells of a sample to fit on; all pairs by default.
+        tol: accuracy on the logit scale; the default of the type.
+
+    Returns:
+        The fit, and the sums over all pairs.
+    """
     zero = np.zeros(len(cells.mass))
     for exact in (False, True):
         source = tensor_sums(x, cells, exact)
@@ -247,7 +264,7 @@ def _with_gradient(logits: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
     return out
 
 
-def _check_logits(logits: object) -> tuple[Tensor, float]:
+def check_logits(logits: object) -> tuple[Tensor, float]:
     """The logits as a floating ``(P,)`` tensor, and a bound on their absolute values."""
     x = tensor(logits)
     if not x.is_floating_point():

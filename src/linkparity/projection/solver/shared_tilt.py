@@ -18,6 +18,8 @@ from linkparity.projection.sums import SumSource
 STEP, POINTS = 0.25, 8
 #: Means, and tilts, that differ by less are equal.
 ROUNDING = 1e-12
+#: Sums in float64 are no more exact than this.
+TINY = 1e-15
 MAX_STEPS = 80
 
 
@@ -209,7 +211,7 @@ def _roots(
         )
         low, high = np.where(up, tilt, low), np.where(up, high, tilt)
         kept = np.where(up, -1.0, 1.0)  # which end stayed: the upper, or the lower
-        if not ((left * right < 0) & (high - low > ROUNDING) & (least != 0)).any():
+        if not ((left * right < 0) & (high - low > ROUNDING) & (np.abs(least) > TINY)).any():
             break
         with np.errstate(invalid="ignore", divide="ignore"):
             secant = (low * right - high * left) / (right - left)

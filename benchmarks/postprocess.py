@@ -1,0 +1,75 @@
+"""Which links the tilts of equal opportunity should be fitted to: gap and AUC on held-out pairs.
+
+    python benchmarks/postprocess.py [--data polblogs …] [--models cne …] [--seeds 3]
+
+Four orders, each with one tilt per pair of groups: none; fitted to the links that the model was
+trained on; fitted to a tenth of the training links by a twin that has not seen these, whose tilts
+the model trained on all links keeps (what ``postprocess="i-projection"`` does); the twin itself.
+Prints one JSON line per data set, model and seed, then the means.
+"""
+
+import argparse
+import json
+from itertools import product
+
+import numpy as np
+import torch
+from sklearn.metrics import roc_auc_score
+
+import linkparity as lp
+from defaults import gap, load
+from linkparity.prediction.tilt_table import Tilts, fit_tilt_table, withhold_links
+from linkparity.training.objective import PairWeights
+
+ORDERS = ("plain", "training links", "withheld, refitted", "withheld, twin")
+
+
+def tilts(predictor: lp.LinkPredictor, graph: lp.Graph, links: torch.Tensor) -> Tilts:
+    """Tilts of equal opportunity on some links of a graph."""
+    eo, generator = lp.criteria.CRITERIA["eo"], torch.Generator().manual_seed(0)
+    weights = PairWeights(1.0, 1.0)
+    return fit_tilt_table(predictor.model_, graph, links, eo, "model", 0.0, weights, generator)
+
+
+def measured(name: str, model: str, seed: int) -> dict[str, tuple[float, float]]:
+    """AUC and eo gap on held-out pairs, by order."""
+    split = lp.split_links(load(name), seed=seed)
+    train, test = split.train, split.test
+    part = withhold_links(train, seed)
+    assert part is not None
+    whole = lp.LinkPredictor(model, seed=seed).fit(train)
+    twin = lp.LinkPredictor(model, seed=seed).fit(part.train)
+    learnt = tilts(whole, train, train.links)
+    unseen = tilts(twin, train, part.test.index[part.test.label == 1])
+    found = {}
+    for order, (predictor, table) in zip(
+        ORDERS, ((whole, None), (whole, learnt), (whole, unseen), (twin, unseen)), strict=True
+    ):
+        groups, linked = train.group[test.index], test.label == 1
+        logits = predictor.predict_logits(test.index)
+        logits = logits if table is None else logits + table.of(groups).numpy()
+        eo = gap(logits[linked.numpy()], groups[linked])
+        found[order] = (float(roc_auc_score(test.label, logits)), eo)
+    return found
+
+
+def main() -> None:
+    """Measure every combination."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", nargs="+", default=["polblogs"])
+    parser.add_argument("--models", nargs="+", default=["cne"])
+    parser.add_argument("--seeds", type=int, default=3)
+    options = parser.parse_args()
+    for name, model in product(options.data, options.models):
+        rows = []
+        for seed in range(options.seeds):
+            rows.append(measured(name, model, seed))
+            print(json.dumps({"data": name, "model": model, "seed": seed, **rows[-1]}), flush=True)
+        print(f"{name}, {model}: mean of {len(rows)} seeds (auc, eo)")
+        for order in ORDERS:
+            auc, eo = np.mean([row[order] for row in rows], axis=0)
+            print(f"  {order:20} {auc:.3f} {eo:.3f}")
+
+
+if __name__ == "__main__":
+    main()
