@@ -72,6 +72,13 @@ def test_a_limit_that_nothing_keeps_is_said_with_the_nearest(capfd):
     assert "Nothing keeps dp ≤ 0" in str(found)
 
 
+def test_a_limit_on_eo_tries_the_projection_by_pair_of_groups():
+    found = tune(lp.load("polbooks"), {"eo": 0.001}, "dot-product", epochs=EPOCHS, dimension=8)
+    plain, projected = found.curve[:2]
+    assert (projected.gamma, projected.postprocess) == (0.0, "i-projection")
+    assert projected.gaps["eo"] != plain.gaps["eo"]
+
+
 def test_an_interrupted_search_keeps_the_best_so_far():
     graph = lp.load("polbooks")
 

@@ -9,7 +9,7 @@ from typing import Any
 from linkparity.criteria import trainable
 from linkparity.datasets import DATASETS
 from linkparity.experiments import experiment_checks as check
-from linkparity.experiments.experiment_checks import KeyPath, SettingError
+from linkparity.experiments.experiment_checks import SettingError
 from linkparity.experiments.experiment_file import located, read_toml
 from linkparity.experiments.fit import DataSource, Fit
 from linkparity.metrics.measures import MEASURES
