@@ -26,7 +26,7 @@ ASCII = str.maketrans({"–": "-", "−": "-", "…": "."})
 #: Characters of an error, which may quote a value of any length.
 LONGEST = 800
 #: Seconds after which a stage of the work is told.
-QUIET = 1.0
+QUIET = 5.0
 #: Control characters that JSON leaves as they are.
 UNESCAPED = re.compile("[\x7f-\x9f]")
 
@@ -85,7 +85,7 @@ def say(text: str) -> None:
 def stages() -> Iterator[Callable[[str], None]]:
     """A function to call with each stage of the work, which ends the one before.
 
-    A stage that takes more than a second is told, so that fast work is silent.
+    A stage that takes more than five seconds is told, so that fast work is silent.
     """
     timer: threading.Timer | None = None
 
