@@ -21,11 +21,7 @@ import numpy as np
 
 from linkparity.metrics import ScoredPairs, gaps, ranks
 from linkparity.metrics.intervals.delong import clustered, levels
-from linkparity.metrics.intervals.simultaneous import (
-    critical,
-    difference_errors,
-    mean_intervals,
-)
+from linkparity.metrics.intervals.estimates import critical, difference_errors, mean_intervals
 from linkparity.support.arrays import expit
 
 LEVELS = (0.9, 0.95, 0.99)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from linkparity.cli.output import say
 from linkparity.experiments.demo import Demo, run_demo
-from linkparity.support.optional import require
+from linkparity.support.errors import require
 
 IMAGES = Path(__file__).parent / "img"
 BEFORE, AFTER = "#8c8c8c", "#0b6e99"

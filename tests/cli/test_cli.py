@@ -22,8 +22,7 @@ from linkparity.graph.untidy import CHOICES
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
 from linkparity.projection.solver import NotConverged
-from linkparity.support.errors import InputError
-from linkparity.support.optional import require
+from linkparity.support.errors import InputError, require
 from linkparity.training.objective import PAIRS
 
 ROOT = Path(__file__).parents[2]

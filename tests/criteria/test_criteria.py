@@ -6,7 +6,7 @@ import torch
 
 import linkparity as lp
 from linkparity.criteria import CRITERIA, Cells, Custom, trainable
-from linkparity.criteria.registry import find_criterion
+from linkparity.criteria.cells import find_criterion
 
 GROUPS = torch.tensor([[a, b] for a in range(3) for b in range(a, 3)]).repeat(4, 1)
 LABELS = (torch.arange(len(GROUPS)) // 6) % 2

@@ -16,11 +16,7 @@ from linkparity.metrics.intervals import covariance
 from linkparity.metrics.intervals.clusters import PairClusters
 from linkparity.metrics.intervals.covariance import CellCovariance, Spread
 from linkparity.metrics.intervals.delong import against_rest, clustered, delong, levels
-from linkparity.metrics.intervals.simultaneous import (
-    gap_interval,
-    largest_interval,
-    mean_intervals,
-)
+from linkparity.metrics.intervals.estimates import gap_interval, largest_interval, mean_intervals
 
 EXAMPLES = settings(deadline=None, max_examples=50)
 small_scores = st.lists(st.integers(0, 5), min_size=2, max_size=12)

@@ -22,7 +22,7 @@ import linkparity as lp
 from linkparity.criteria import Custom
 from linkparity.criteria.group_pairs import occurring_pairs
 from linkparity.metrics import METRICS, VIEWS, CellSums, ScoredPairs, gap
-from linkparity.metrics.views import view_cells
+from linkparity.metrics.cell_means import view_cells
 
 EXAMPLES = settings(deadline=None, max_examples=40)
 

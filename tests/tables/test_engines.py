@@ -13,12 +13,11 @@ from linkparity.graph.untidy import UntidyPolicy
 from linkparity.support.errors import InputError, PlainError
 from linkparity.support.workspace import Workspace
 from linkparity.tables.audit_table import AuditOptions, audit_table
-from linkparity.tables.engines import ENGINES, open_engine
+from linkparity.tables.engines import ENGINES
 from linkparity.tables.engines.base import ROW, Engine, Input
 from linkparity.tables.project_table import ProjectOptions, project_table
 from linkparity.tables.reading.columns import ReadOptions
-from linkparity.tables.reading.files import open_table_file
-from linkparity.tables.reading.open_files import FileTables
+from linkparity.tables.reading.files import FileTables, open_engine, open_table_file
 
 NEEDS = {
     "spark": [
@@ -131,9 +130,8 @@ def test_a_file_that_cannot_be_read_is_named(files, name, tmp_path):
         make_scores()[0].to_parquet(path)
         content = path.read_bytes()[:-40]
     path.write_bytes(content)
-    file = open_table_file(str(path), files.workspace)
     with pytest.raises(InputError) as caught:
-        files.read(file, "bad")
+        files.read(open_table_file(str(path), files.workspace), "bad")
     assert str(caught.value).startswith(f"{path}: ")
     assert caught.value.message.fix
 

@@ -17,7 +17,7 @@ from table_cases import exit_code, make_scores, read, write
 import linkparity as lp
 from linkparity.cli import command as cli
 from linkparity.metrics.intervals.delong import delong, levels
-from linkparity.metrics.rank_sums import RankSums
+from linkparity.tables.measures.gaps_and_ranks import RankSums
 
 pl = pytest.importorskip("polars")
 FORMATS = ("csv", "csv.gz", "tsv", "parquet")

@@ -8,9 +8,9 @@ import typer
 
 from linkparity.cli import options as opt
 from linkparity.cli.output import SafeConsole, say, show, show_json
+from linkparity.support.display import counted
 from linkparity.support.errors import InputError, PlainError
 from linkparity.support.files import outputs_in_place
-from linkparity.support.wording import counted
 
 if TYPE_CHECKING:
     from linkparity.experiments.results import Results

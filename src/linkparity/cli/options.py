@@ -14,7 +14,7 @@ from linkparity.support.registry import Registry
 
 if TYPE_CHECKING:
     from linkparity.graph.graph import Graph
-    from linkparity.tables.reading.open_files import FileTables
+    from linkparity.tables.reading.files import FileTables
 
 #: Names of the registries, repeated because ``--help`` must not import torch; a test compares them.
 MODELS = (
@@ -118,7 +118,7 @@ class TableOptions:
         """The files and how they are read; ``--format`` is that of ``out`` if that is stdout."""
         from linkparity.graph.untidy import UntidyPolicy
         from linkparity.tables.reading.columns import ReadOptions, listed
-        from linkparity.tables.reading.open_files import FileTables
+        from linkparity.tables.reading.files import FileTables
 
         options = ReadOptions(
             listed(self.sensitive), self.source, self.target_column, self.score, self.logit,

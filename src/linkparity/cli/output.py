@@ -13,9 +13,9 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
+from linkparity.support.display import without_controls
 from linkparity.support.errors import Message, PlainError
 from linkparity.support.files import to_stdout
-from linkparity.support.wording import without_controls
 
 #: Errors whose message is a sentence for the user.
 EXPECTED = (ValueError, OSError, PlainError)

@@ -8,9 +8,9 @@ import typer
 
 from linkparity.cli import options as opt
 from linkparity.cli.output import say, show, show_json
+from linkparity.support.display import counted
 from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
-from linkparity.support.wording import counted
 
 
 def add_table_commands(app: typer.Typer) -> None:

@@ -11,9 +11,9 @@ import typer
 
 from linkparity.cli import options as opt
 from linkparity.cli.output import SafeConsole, say, show, show_json, stages
+from linkparity.support.display import counted
 from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
-from linkparity.support.wording import counted
 
 if TYPE_CHECKING:
     from linkparity.training import Epoch

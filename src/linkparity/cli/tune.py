@@ -80,7 +80,7 @@ def tune(
 def _teller(most: int) -> Callable[["Trial"], None]:
     """A function that tells of each trial, and of the time left if all trials are made."""
     from linkparity.experiments.tune import describe
-    from linkparity.support.numbers import format_number
+    from linkparity.support.display import format_number
 
     began, done = time.perf_counter(), 0
 

@@ -2,13 +2,12 @@
 
 from linkparity.criteria.accuracy import AccuracyEquality
 from linkparity.criteria.base import Criterion, Layout
-from linkparity.criteria.cells import Cells
+from linkparity.criteria.cells import CRITERIA, Cells, trainable
 from linkparity.criteria.churn import ChurnEquality
 from linkparity.criteria.custom import Custom
 from linkparity.criteria.dp import DemographicParity
 from linkparity.criteria.eo import EqualOpportunity
 from linkparity.criteria.equalized_odds import EqualizedOdds
-from linkparity.criteria.registry import CRITERIA, trainable
 from linkparity.criteria.weak_dp import WeakParity
 
 __all__ = [

@@ -166,12 +166,12 @@ class Criterion:
     cells: Tensor | None = None
 
     def layout(self, groups: GroupPairs) -> Layout:
-        """Cells and constraints for these groups."""
-        raise NotImplementedError
+        """Cells and constraints for these groups; by default one mean per pair of groups."""
+        return one_mean_per_cell(groups.names, groups.key)
 
     def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
-        """``(P,)`` cell of each pair from its pair of groups and label; −1 is unconstrained."""
-        raise NotImplementedError
+        """``(P,)`` cell of each pair, −1 where unconstrained; by default its pair of groups."""
+        return code
 
 
 def one_mean_per_cell(

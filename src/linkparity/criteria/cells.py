@@ -1,4 +1,4 @@
-"""Cells: the pairs that a criterion treats alike, sorted once and used for any logits."""
+"""The criteria by name, and cells: the pairs that a criterion treats alike, sorted once."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.criteria.accuracy import AccuracyEquality
 from linkparity.criteria.base import Criterion, Layout
+from linkparity.criteria.churn import ChurnEquality
+from linkparity.criteria.dp import DemographicParity
+from linkparity.criteria.eo import EqualOpportunity
+from linkparity.criteria.equalized_odds import EqualizedOdds
 from linkparity.criteria.group_pairs import (
     GroupPairs,
     check_groups,
@@ -17,10 +22,8 @@ from linkparity.criteria.group_pairs import (
     number_group_pairs,
 )
 from linkparity.criteria.overlap import overlap
-from linkparity.criteria.registry import find_criterion
-from linkparity.support.arrays import tensor
-from linkparity.support.errors import InputError
-from linkparity.support.segments import (
+from linkparity.criteria.weak_dp import WeakParity
+from linkparity.support.arrays import (
     PART_SIZE,
     SMALL,
     Chunk,
@@ -29,6 +32,42 @@ from linkparity.support.segments import (
     split_chunks,
     sum_segments,
 )
+from linkparity.support.errors import InputError
+from linkparity.support.registry import Registry
+from linkparity.support.validation import check_labels, check_weights
+
+#: The criteria by name; a new criterion is one line here.
+CRITERIA: Registry[Criterion] = Registry(
+    "criterion",
+    {
+        "dp": DemographicParity(),
+        "eo": EqualOpportunity(),
+        "weak-dp": WeakParity(),
+        "equalized-odds": EqualizedOdds(),
+        "accuracy": AccuracyEquality(),
+        "churn": ChurnEquality(),
+    },
+)
+_TRAINABLE = Registry(
+    "criterion", {name: each for name, each in CRITERIA.items() if not each.for_given_pairs_only}
+)
+
+
+def trainable() -> Registry[Criterion]:
+    """The criteria that the pairs, groups and links of a graph define."""
+    return _TRAINABLE
+
+
+def find_criterion(criterion: object) -> Criterion:
+    """Return the criterion of a name, or ``criterion`` itself if it is a :class:`Criterion`."""
+    if isinstance(criterion, Criterion):
+        return criterion
+    if not isinstance(criterion, str):
+        raise InputError(
+            f"must be a name ({', '.join(CRITERIA)}) or a Criterion, got {criterion!r}",
+            argument="criterion",
+        )
+    return CRITERIA[criterion]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +121,13 @@ class Cells:
         parts = _parts(groups, chosen, directed, combine)
         first = next(iter(parts.values())).groups
         count, device = len(first), first.device
-        label = _check_labels(labels, count, chosen, device)
-        weights = _check_weight(weight, count, device)
+        label, weights = (
+            None if values is None else values.to(device)
+            for values in (
+                _check_labels(labels, count, chosen),
+                None if weight is None else check_weights(weight, count, "weight"),
+            )
+        )
         layout, code, sizes = _assign(parts, chosen, label, count)
         start = np.concatenate([[0], np.cumsum(sizes)])
         order = sort_segments(code, start)
@@ -209,54 +253,10 @@ def _parts(
     return {name: number_group_pairs(group, directed) for name, group in checked.items()}
 
 
-def _check_labels(
-    labels: object, count: int, criterion: Criterion, device: torch.device
-) -> Tensor | None:
-    if labels is None:
-        if criterion.needs_labels:
-            raise InputError("labels are missing", "give (P,) zeros and ones", where=criterion.name)
-        return None
-    label = tensor(labels).to(device)
-    _check_shape(label, count, "labels")
-    wrong = (label != 0) & (label != 1)
-    if wrong.any():
-        position = int(wrong.nonzero()[0])
-        raise InputError(
-            f"must be 0 or 1, got {label[position].item():g} at position {position}",
-            "use 1 for a link and 0 for a pair without one",
-            argument="labels",
-        )
-    return label
-
-
-def _check_weight(weight: object, count: int, device: torch.device) -> Tensor | None:
-    if weight is None:
-        return None
-    weights = tensor(weight).to(device)
-    if not weights.is_floating_point():
-        weights = weights.double()
-    _check_shape(weights, count, "weight")
-    valid = (weights >= 0) & (weights < torch.inf)
-    if not valid.all():
-        position = int((~valid).nonzero()[0])
-        raise InputError(
-            f"must be finite and not negative, got {weights[position].item():g} at position "
-            f"{position}",
-            "use 0 to leave a pair out",
-            argument="weight",
-        )
-    if not torch.isfinite(weights.double().sum()):
-        raise InputError("has a sum beyond float64", "scale it down", argument="weight")
-    return weights.detach()
-
-
-def _check_shape(values: Tensor, count: int, argument: str) -> None:
-    if values.shape != (count,):
-        raise InputError(
-            f"must have the shape ({count},), got {tuple(values.shape)}",
-            "give one per pair",
-            argument=argument,
-        )
+def _check_labels(labels: object, count: int, criterion: Criterion) -> Tensor | None:
+    if labels is None and criterion.needs_labels:
+        raise InputError("labels are missing", "give (P,) zeros and ones", where=criterion.name)
+    return None if labels is None else check_labels(labels, count, "labels")
 
 
 def _assign(

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from linkparity.criteria.base import Criterion, Layout, one_mean_per_cell
+from linkparity.criteria.base import Criterion
 from linkparity.criteria.group_pairs import GroupPairs
 from linkparity.graph.groups import NO_GROUP
 
@@ -14,10 +14,6 @@ class EqualOpportunity(Criterion):
     name = "eo"
     needs_labels = True
     by_group_pair = True
-
-    def layout(self, groups: GroupPairs) -> Layout:
-        """One mean per pair of groups."""
-        return one_mean_per_cell(groups.names, groups.key)
 
     def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
         """The pair of groups of a link; −1 for any other pair."""

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from linkparity.criteria.base import Layout
 from linkparity.graph.groups import NO_GROUP
-from linkparity.support.segments import smallest_integer
+from linkparity.support.arrays import smallest_integer
 
 
 def overlap(

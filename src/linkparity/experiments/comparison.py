@@ -9,7 +9,7 @@ from typing import Any
 from linkparity.experiments.paper import GAMMA, PAIRS, Published, published
 from linkparity.experiments.results import Spread, Summary
 from linkparity.models import MODELS
-from linkparity.support.numbers import or_none
+from linkparity.support.display import or_none
 
 AGREES, BETTER, DIFFERS = "agrees", "better", "differs"
 #: A mean agrees within so many published standard deviations, or so much of the published mean.

@@ -15,10 +15,10 @@ from linkparity.graph.untidy import (
     self_loop_error,
     unknown_error,
 )
+from linkparity.support.display import place
 from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM
-from linkparity.support.registry import did_you_mean
-from linkparity.support.wording import LOOKED_AT, place
+from linkparity.support.registry import LOOKED_AT, did_you_mean
 from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import Input
 from linkparity.tables.engines.duckdb import DuckEngine

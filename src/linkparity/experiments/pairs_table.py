@@ -11,8 +11,9 @@ from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM, check_output, whole_file
 from linkparity.support.randomness import random_distinct, stream
 from linkparity.support.workspace import Workspace
+from linkparity.tables.engines.base import Format
 from linkparity.tables.engines.duckdb import DuckEngine
-from linkparity.tables.reading.files import Format, format_of
+from linkparity.tables.reading.files import format_of
 
 #: Rows of the table at most; of more pairs, a sample of every pair of groups and label.
 MAX_ROWS = 10_000_000

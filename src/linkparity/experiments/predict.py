@@ -11,20 +11,15 @@ import numpy as np
 from linkparity.graph.graph import Graph
 from linkparity.graph.untidy import SelfLoops, check_choice, self_loop_error
 from linkparity.prediction import LinkPredictor
+from linkparity.support.display import place
 from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM, check_output, whole_file
-from linkparity.support.registry import did_you_mean
-from linkparity.support.wording import LOOKED_AT, place
+from linkparity.support.registry import LOOKED_AT, did_you_mean
 from linkparity.support.workspace import Workspace
-from linkparity.tables.engines.base import ROW, Input
+from linkparity.tables.engines.base import ROW, Format, Input
 from linkparity.tables.engines.duckdb import DuckEngine, quoted, size_of
 from linkparity.tables.reading.columns import check_header, pick_ends
-from linkparity.tables.reading.files import (
-    Format,
-    format_of,
-    open_table_file,
-    output_directory,
-)
+from linkparity.tables.reading.files import format_of, open_table_file, output_directory
 
 SCORE = "score"
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, overload
 from linkparity.experiments.rows import Row
 from linkparity.experiments.rows_file import read_rows
 from linkparity.metrics.measures import MEASURES
-from linkparity.support.display import Displayed, Grid
-from linkparity.support.numbers import format_number
+from linkparity.support.display import Displayed, Grid, format_number
 
 #: Keys of a row that a frame leaves out, because they hold more than one value.
 NESTED = ("intervals", "cells", "reasons", "notes", "versions", "history", "quantiles")

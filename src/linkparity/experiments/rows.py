@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
 from linkparity.models import MODELS
+from linkparity.support.display import or_nan, or_none
 from linkparity.support.errors import InputError
-from linkparity.support.numbers import or_nan, or_none
 from linkparity.support.registry import did_you_mean
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from linkparity.metrics.evaluation import Scores, measure, scored_sets
 from linkparity.metrics.measures import MEASURES
 from linkparity.prediction import LinkPredictor, TrainingInterrupted
 from linkparity.prediction.saving import check_place, save_predictor
+from linkparity.support.display import counted
 from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 from linkparity.support.registry import Registry
-from linkparity.support.wording import counted
 from linkparity.training import Epoch
 
 #: What a run's measures are about → ``pairs`` of :func:`~linkparity.evaluate`.

@@ -17,9 +17,8 @@ from linkparity.metrics import Scores, evaluate
 from linkparity.metrics.measures import MEASURES
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
-from linkparity.support.display import Displayed, Grid
+from linkparity.support.display import Displayed, Grid, format_number, or_none
 from linkparity.support.errors import InputError
-from linkparity.support.numbers import format_number, or_none
 
 #: Strengths tried first; then the range beside the best of them is halved on a log scale.
 GAMMAS = (1.0, 10.0, 100.0)

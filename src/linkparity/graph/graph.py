@@ -28,8 +28,7 @@ from linkparity.graph.validation import (
     pair_codes,
     simple_links,
 )
-from linkparity.support.errors import warn
-from linkparity.support.optional import require
+from linkparity.support.errors import require, warn
 from linkparity.support.validation import integers, whole_number
 
 if TYPE_CHECKING:

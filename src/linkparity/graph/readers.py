@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkparity.graph.groups import NO_GROUP, GraphWarning, missing
-from linkparity.support.errors import InputError, warn
-from linkparity.support.optional import require
+from linkparity.support.errors import InputError, require, warn
 from linkparity.support.registry import did_you_mean
 from linkparity.support.validation import check_unique
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from linkparity.support.display import counted
 from linkparity.support.errors import InputError
 from linkparity.support.registry import did_you_mean
-from linkparity.support.wording import counted
 
 Unknown = Literal["error", "group", "drop", "keep"]
 Duplicates = Literal["error", "first"]
@@ -69,7 +69,7 @@ def self_loop_error(
     """A row pairs a node with itself.
 
     Args:
-        where: the row's :func:`~linkparity.support.wording.place`.
+        where: the row's :func:`~linkparity.support.display.place`.
         node: its id; None where it is not known.
         count: number of such rows, if counted.
         bipartite: whether the row would be right in a bipartite graph.
@@ -91,7 +91,7 @@ def duplicate_error(
     """A row repeats the pair of an earlier row.
 
     Args:
-        where: the later row's :func:`~linkparity.support.wording.place`.
+        where: the later row's :func:`~linkparity.support.display.place`.
         pair: its two ids; None where they are not known.
         first: the earlier row's number; None where rows have no order.
         count: number of rows that repeat another, if counted.
@@ -117,7 +117,7 @@ def unknown_error(
     """A row has a node whose group is not known.
 
     Args:
-        where: the row's :func:`~linkparity.support.wording.place`.
+        where: the row's :func:`~linkparity.support.display.place`.
         node: its id; None where it is not known.
         reason: such as ``"has no gender"`` or ``"is not in nodes.csv"``.
         advice: what would help apart from the policy.

@@ -1,10 +1,10 @@
 """Measures of link predictions and of disparity between groups."""
 
-from linkparity.metrics.cell_sums import CellMeans, CellSums, gap
+from linkparity.metrics.cell_means import VIEWS, CellMeans, CellSums, gap
 from linkparity.metrics.evaluation import Scores, evaluate, score_pairs
+from linkparity.metrics.intervals.estimates import Estimate
 from linkparity.metrics.measures import METRICS
-from linkparity.metrics.scored_pairs import Estimate, ScoredPairs
-from linkparity.metrics.views import VIEWS
+from linkparity.metrics.scored_pairs import ScoredPairs
 
 __all__ = [
     "METRICS",

@@ -9,6 +9,7 @@ import numpy as np
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.metrics.candidates import on_candidates
 from linkparity.metrics.frame import cell_frame
+from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import (
     INTERVALS,
@@ -18,7 +19,7 @@ from linkparity.metrics.results import (
     cell_scores,
     few_nodes,
 )
-from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs
+from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.support.arrays import logit
 from linkparity.support.registry import Registry
 

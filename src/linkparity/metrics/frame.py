@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from linkparity.metrics.cell_means import cell_labels
 from linkparity.metrics.scored_pairs import ScoredPairs
-from linkparity.metrics.views import cell_labels
 from linkparity.support.errors import InputError
 from linkparity.support.registry import Registry
 

@@ -2,12 +2,16 @@
 
 import numpy as np
 
-from linkparity.metrics.cell_sums import gap
+from linkparity.metrics.cell_means import cell_labels
 from linkparity.metrics.intervals.clusters import add_single_pairs
-from linkparity.metrics.intervals.covariance import CellCovariance, Spread
-from linkparity.metrics.intervals.simultaneous import gap_interval, mean_intervals
-from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs, no_interval
-from linkparity.metrics.views import cell_labels
+from linkparity.metrics.intervals.covariance import CellCovariance
+from linkparity.metrics.intervals.estimates import (
+    NAN,
+    Estimate,
+    gap_estimate,
+    no_interval,
+)
+from linkparity.metrics.scored_pairs import ScoredPairs
 
 
 def dp(scored: ScoredPairs) -> Estimate:
@@ -58,44 +62,3 @@ def cell_covariance(scored: ScoredPairs, weight: np.ndarray, mean: np.ndarray) -
     found = CellCovariance(mean, total, by_node=False)
     add_single_pairs(found, prob[used], weight[used], code[used], member)
     return found
-
-
-def gap_estimate(
-    mean: np.ndarray,
-    spread: Spread | None,
-    labels: list[str],
-    size: tuple[int, str],
-    view: str,
-    confidence: float | None,
-    seed: int,
-) -> Estimate:
-    """The gap of ``mean (M,)`` with its interval, or with the reason why either is undefined.
-
-    Args:
-        mean: ``nan`` for an empty cell.
-        spread: Of the means; needed with ``confidence``.
-        labels: Of the cells.
-        size: Number of pairs or links in all cells, and which of the two.
-        view: Name of the view.
-        confidence: Confidence level; None for no interval.
-        seed: Random seed of the draws.
-    """
-    value, (count, unit) = gap(mean), size
-    filled = ~np.isnan(mean)
-    if np.isnan(value):
-        reason = f"needs {unit} in two cells of the view {view!r}, got {int(filled.sum())}"
-        return Estimate(value, count, unit, no_interval(confidence), reason)
-    if confidence is None or spread is None:
-        return Estimate(value, count, unit)
-    ends = mean_intervals(mean, spread, confidence)
-    missing = filled & (np.isnan(spread.variance) | (not spread.by_node) & (spread.nodes < 2))
-    names = ", ".join(labels[c] for c in np.flatnonzero(missing))
-    few = "too few nodes for a variance" if spread.by_node else f"a single pair's worth of {unit}"
-    if missing[np.nanargmax(mean)] or missing[np.nanargmin(mean)]:
-        reason = f"an end of the gap has {few} ({names})"
-        return Estimate(value, count, unit, (NAN, NAN), reason, cell_intervals=ends)
-    used = np.flatnonzero(filled & ~missing)
-    kept = spread.of(used)
-    interval = gap_interval(mean[used], kept, confidence, seed)
-    note = f"the interval leaves out {names}: {few}" if names else ""
-    return Estimate(value, count, unit, interval, note=note, nodes=kept.least, cell_intervals=ends)

@@ -4,9 +4,10 @@ import numpy as np
 import torch
 
 from linkparity.criteria import Criterion
+from linkparity.criteria.cells import find_criterion
 from linkparity.criteria.group_pairs import LARGEST, occurring_pairs
-from linkparity.criteria.registry import find_criterion
-from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs
+from linkparity.metrics.intervals.estimates import NAN, Estimate
+from linkparity.metrics.scored_pairs import ScoredPairs
 
 
 def kl(scored: ScoredPairs) -> Estimate:

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from linkparity.metrics.gaps import dp, eo
+from linkparity.metrics.intervals.estimates import Estimate
 from linkparity.metrics.kl import kl
 from linkparity.metrics.ranks import ap, auc, rdp
 from linkparity.metrics.rb import rb
-from linkparity.metrics.scored_pairs import Estimate, ScoredPairs
+from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.support.registry import Registry
 
 

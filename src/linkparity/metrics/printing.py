@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from linkparity.metrics.cell_means import cell_labels
 from linkparity.metrics.measures import MEASURES
-from linkparity.metrics.views import cell_labels
-from linkparity.support.display import Grid
-from linkparity.support.numbers import format_interval, format_number
+from linkparity.support.display import Grid, format_interval, format_number
 
 if TYPE_CHECKING:
     from linkparity.metrics.results import Measured

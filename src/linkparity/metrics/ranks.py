@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from linkparity.metrics.cell_means import cell_labels
 from linkparity.metrics.intervals.covariance import Spread
 from linkparity.metrics.intervals.delong import (
     against_rest,
@@ -10,9 +11,14 @@ from linkparity.metrics.intervals.delong import (
     delong,
     levels,
 )
-from linkparity.metrics.intervals.simultaneous import largest_interval
-from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs, no_interval
-from linkparity.metrics.views import cell_labels
+from linkparity.metrics.intervals.estimates import (
+    NAN,
+    Estimate,
+    auc_estimate,
+    no_interval,
+    rdp_estimate,
+)
+from linkparity.metrics.scored_pairs import ScoredPairs
 
 
 def auc(scored: ScoredPairs) -> Estimate:
@@ -34,19 +40,6 @@ def auc(scored: ScoredPairs) -> Estimate:
         area, variance = delong(level, links, others)
         spread = Spread.independent(np.array([variance]))
     return auc_estimate(area, count, spread, scored.confidence)
-
-
-def auc_estimate(area: float, count: int, spread: Spread, confidence: float | None) -> Estimate:
-    """``auc`` with its interval, or with the reason why it has none."""
-    if confidence is None:
-        return Estimate(area, count)
-    if not spread.variance[0] > 0:
-        reason = "the variance needs two links, two non-links and some nodes"
-        if spread.variance[0] == 0:
-            reason = "the scores separate or tie all pairs, so that the variance is 0"
-        return Estimate(area, count, interval=(NAN, NAN), reason=reason)
-    ends = largest_interval(np.array([area]), spread, confidence)
-    return Estimate(area, count, interval=ends, nodes=spread.least)
 
 
 def ap(scored: ScoredPairs) -> Estimate:
@@ -96,34 +89,6 @@ def cell_areas(scored: ScoredPairs) -> tuple[np.ndarray, Spread, list[str]]:
         return *clustered_against_rest(clusters, level, times, cells), names
     found = np.array(list(against_rest(level, times, cells))).reshape(-1, 2)
     return found[:, 0], Spread.independent(found[:, 1]), names
-
-
-def rdp_estimate(
-    area: np.ndarray,
-    count: int,
-    names: list[str],
-    spread: Spread,
-    confidence: float | None,
-    view: str = "subgroup",
-) -> Estimate:
-    """``rdp`` from the AUCs of all cells, with its interval or with the reason why it has none."""
-    if len(area) < 2:
-        reason = f"needs pairs in two cells of the view {view!r}, got {len(area)}"
-        return Estimate(NAN, count, interval=no_interval(confidence), reason=reason)
-    value = float(area.max())
-    if confidence is None:
-        return Estimate(value, count)
-    known = spread.variance > 0
-    if not known[area.argmax()]:
-        reason = (
-            f"the variance is 0 or unknown for {names[area.argmax()]}, where the AUC is largest"
-        )
-        return Estimate(value, count, interval=(NAN, NAN), reason=reason)
-    spread = spread.of(np.flatnonzero(known))
-    ends = largest_interval(area[known], spread, confidence, 0.5)
-    left = ", ".join(name for name, some in zip(names, known, strict=True) if not some)
-    note = f"the interval leaves out {left}, without a variance" if left else ""
-    return Estimate(value, count, interval=ends, note=note, nodes=spread.least)
 
 
 def _one_sided(scored: ScoredPairs) -> str:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.metrics.scored_pairs import NAN, Estimate, ScoredPairs
+from linkparity.metrics.intervals.estimates import NAN, Estimate
+from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.support.randomness import random_distinct, stream
 
 HELD_OUT = 0.2

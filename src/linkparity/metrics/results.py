@@ -4,11 +4,10 @@ from dataclasses import asdict, dataclass
 from math import isnan
 from typing import Any
 
-from linkparity.metrics.cell_sums import CellMeans
+from linkparity.metrics.cell_means import CellMeans
+from linkparity.metrics.intervals.estimates import Estimate
 from linkparity.metrics.printing import cells_grid, measures_grid, omitted_cells
-from linkparity.metrics.scored_pairs import Estimate
-from linkparity.support.display import Displayed, Grid
-from linkparity.support.numbers import or_nan, or_none
+from linkparity.support.display import Displayed, Grid, or_nan, or_none
 from linkparity.support.registry import Registry, nearest
 
 #: Printed with every table of intervals, according to what they are based on.

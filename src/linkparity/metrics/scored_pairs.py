@@ -1,4 +1,4 @@
-"""Input and output of every measure: scored pairs → estimate."""
+"""The input of every measure: pairs with the scores of one model, checked once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from linkparity.criteria.group_pairs import number_group_pairs, occurring_pairs
-from linkparity.metrics.cell_sums import CellMeans, CellSums, cell_means
+from linkparity.metrics.cell_means import CellMeans, CellSums, ViewCells, cell_means, view_cells
 from linkparity.metrics.checks import (
     check_scores,
     float_array,
@@ -17,44 +17,12 @@ from linkparity.metrics.checks import (
     weight_array,
 )
 from linkparity.metrics.intervals.clusters import PairClusters
-from linkparity.metrics.views import ViewCells, view_cells
 from linkparity.support.errors import InputError
 from linkparity.support.validation import check_unique, integers
 
-NAN = float("nan")
 CALLER = "score_pairs"
 #: With fewer groups than this, group pairs without a pair are listed too.
 MAX_LISTED = 40
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The value of one measure, with its interval and the number of pairs behind it.
-
-    Attributes:
-        value: ``nan`` where undefined, with the ``reason``.
-        count: Number of ``unit`` that the value is computed from.
-        interval: ``(low, high)``; ``(nan, nan)`` where undefined, None for a measure without one.
-        reason: Why the value or its interval is undefined; empty otherwise.
-        note: What to know about a value that is defined.
-        nodes: Smallest effective number of nodes behind the interval; None where it is not based
-            on nodes.
-        cell_intervals: ``(M, 2)`` intervals of the means of the cells that a gap is between.
-    """
-
-    value: float
-    count: int
-    unit: str = "pairs"
-    interval: tuple[float, float] | None = None
-    reason: str = ""
-    note: str = ""
-    nodes: float | None = None
-    cell_intervals: np.ndarray | None = None
-
-
-def no_interval(confidence: float | None) -> tuple[float, float] | None:
-    """The interval of an undefined measure; None where no intervals are asked for."""
-    return None if confidence is None else (NAN, NAN)
 
 
 @dataclass(frozen=True, eq=False)

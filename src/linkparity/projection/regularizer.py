@@ -8,8 +8,7 @@ from torch import Tensor, nn
 
 from linkparity.criteria import Cells, Criterion
 from linkparity.criteria.base import Layout
-from linkparity.criteria.cells import check_prepared
-from linkparity.criteria.registry import find_criterion
+from linkparity.criteria.cells import check_prepared, find_criterion
 from linkparity.projection.fit import Fit, FitGoal, PairSums, check_tolerance, fit_tilts
 from linkparity.projection.i_projection import i_project
 from linkparity.projection.sums import Sums

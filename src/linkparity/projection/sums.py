@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria.cells import Cells
-from linkparity.support.segments import SMALL, Chunk, sum_segments
+from linkparity.support.arrays import SMALL, Chunk, sum_segments
 
 #: Tilts beyond these lose digits in the short formula for the KL-divergence.
 STEEP = {torch.float32: 6.0, torch.float64: 20.0}

@@ -6,13 +6,12 @@ from itertools import product
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
+from linkparity.metrics.cell_means import VIEW_TITLES
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
-from linkparity.metrics.views import VIEW_TITLES
 from linkparity.report.rendering import render
+from linkparity.support.display import counted, format_number
 from linkparity.support.files import write_text
-from linkparity.support.numbers import format_number
-from linkparity.support.wording import counted
 
 if TYPE_CHECKING:
     from linkparity.tables.audit_table import Audit

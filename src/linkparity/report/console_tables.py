@@ -10,7 +10,7 @@ from linkparity.experiments import Row, Run
 from linkparity.experiments.demo import Demo, beside
 from linkparity.experiments.paper import Published
 from linkparity.metrics.measures import MEASURES
-from linkparity.support.numbers import format_number
+from linkparity.support.display import format_number
 
 
 def demo_tables(demo: Demo) -> list[object]:

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from linkparity.experiments.fit import Fit
 from linkparity.experiments.rows import Row
-from linkparity.support.numbers import format_number
+from linkparity.support.display import format_number
 
 #: Measures that a line of progress shows.
 SHOWN = ("auc", "dp", "eo")

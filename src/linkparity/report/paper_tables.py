@@ -13,8 +13,7 @@ from linkparity.experiments.comparison import (
 from linkparity.experiments.reproduce import Reproduction, RunTime
 from linkparity.experiments.results import failures
 from linkparity.experiments.subsample_kl import SampledKL
-from linkparity.support.display import Grid
-from linkparity.support.numbers import format_number
+from linkparity.support.display import Grid, format_number
 
 MARKS = {AGREES: "  ", BETTER: " <", DIFFERS: " !"}
 

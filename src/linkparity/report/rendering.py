@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from linkparity.support.numbers import format_interval, format_number
+from linkparity.support.display import format_interval, format_number
 
 
 def render(template: str, **values: Any) -> str:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from linkparity.experiments.tune import describe
 from linkparity.report.rendering import render
+from linkparity.support.display import format_number
 from linkparity.support.files import write_text
-from linkparity.support.numbers import format_number
 
 if TYPE_CHECKING:
     from linkparity.experiments.tune import Trial, Tuning

@@ -1,17 +1,82 @@
-"""Results that print themselves: tables and sentences, on a terminal, as text and as HTML."""
+"""How results read: numbers, counts, places in tables, and results that print themselves."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING
-
-from linkparity.support.wording import without_controls
 
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
 WIDTH = 100
+#: In place of a number that is undefined.
+MISSING = "–"
+#: Characters that command a terminal or turn the direction of writing; not tab and newline.
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def format_number(value: float) -> str:
+    """Four decimals; below 0.001 two significant digits and the power of ten.
+
+    >>> [format_number(value) for value in (0.5, 0, 3.14e-5, float("nan"))]
+    ['0.5000', '0.0000', '3.1e-05', '–']
+    """
+    if isnan(value):
+        return MISSING
+    return f"{value:.4f}" if value == 0 or abs(value) >= 1e-3 else f"{value:.1e}"
+
+
+def format_interval(ends: tuple[float, float] | None) -> str:
+    """Both ends of an interval; a dash where it is missing or undefined.
+
+    >>> format_interval((0.1, 0.25)), format_interval(None)
+    ('0.1000 … 0.2500', '–')
+    """
+    if ends is None or isnan(ends[0]):
+        return MISSING
+    return f"{format_number(ends[0])} … {format_number(ends[1])}"
+
+
+def or_none(value: float) -> float | None:
+    """A finite number, or None, which JSON has in place of ``nan``."""
+    return value if isfinite(value) else None
+
+
+def or_nan(value: float | None) -> float:
+    """The inverse of :func:`or_none`."""
+    return nan if value is None else value
+
+
+def without_controls(text: str) -> str:
+    r"""Text that is safe to show on a terminal: control characters are left out.
+
+    >>> without_controls("a\x1b[31mb")
+    'a[31mb'
+    """
+    return CONTROLS.sub("", text)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "row"), counted(2000, "such row")
+    ('1 row', '2,000 such rows')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def place(table: str, row: int | None = None, column: str | None = None) -> str:
+    """Where a problem is, for the ``where`` of an error; rows are counted from 1.
+
+    >>> place("scores.csv", 1200, "score")
+    "scores.csv: row 1,200, column 'score'"
+    """
+    parts = [] if row is None else [f"row {row:,}"]
+    parts += [] if column is None else [f"column {column!r}"]
+    return f"{table}: {', '.join(parts)}" if parts else table
 
 
 @dataclass(frozen=True)

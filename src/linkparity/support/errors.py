@@ -8,7 +8,9 @@ import re
 import sys
 import warnings
 from dataclasses import dataclass
+from importlib import import_module
 from types import FrameType
+from typing import Any
 
 #: Modules whose frames are skipped to find the line that a warning is about.
 INTERNAL = ("linkparity", "torch", "contextlib")
@@ -110,3 +112,22 @@ def _stack_level(frame: FrameType | None) -> int:
 
 def _is_internal(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] in INTERNAL
+
+
+def require(module: str, where: str, install: str) -> Any:
+    """Import ``module``, or raise an error with the pip command that ``where`` needs.
+
+    >>> require("no_such_module", "Graph.to_pyg", "linkparity[gae]")
+    Traceback (most recent call last):
+    ...
+    ModuleNotFoundError: Graph.to_pyg needs no_such_module: pip install "linkparity[gae]"
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as missing:
+        if missing.name is None or not f"{module}.".startswith(f"{missing.name}."):
+            raise
+        package = module.partition(".")[0]
+        raise ModuleNotFoundError(
+            f'{where} needs {package}: pip install "{install}"', name=missing.name
+        ) from None

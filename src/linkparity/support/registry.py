@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 from typing import TypeVar
 
 from linkparity.support.errors import InputError
 
 T = TypeVar("T")
+#: Maximum number of ids that are searched for a similar one.
+LOOKED_AT = 10_000
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -29,6 +32,15 @@ def nearest(name: str, known: list[str]) -> str:
     "; did you mean 'dot-product'?"
     """
     return f"; {did_you_mean(name, known)}".rstrip()
+
+
+def nearest_id(wanted: object, ids: Iterable[object]) -> str:
+    """As :func:`nearest`, for any number of ids of any type.
+
+    >>> nearest_id("01007x", ["01000", "01007"])
+    "; did you mean '01007'?"
+    """
+    return nearest(str(wanted), [str(each) for each in islice(ids, LOOKED_AT)])
 
 
 class Registry(dict[str, T]):

@@ -1,4 +1,4 @@
-"""Checks of arguments: numbers, seeds, integers, labels, weights, unique names."""
+"""Arguments, converted and checked: tensors, numbers, seeds, labels, weights, unique names."""
 
 import operator
 from collections import Counter
@@ -9,8 +9,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.support.arrays import tensor
 from linkparity.support.errors import InputError
+
+
+def tensor(values: object) -> Tensor:
+    """As ``torch.as_tensor``, but always a copy of an array, which may be read-only or reversed.
+
+    >>> tensor(np.arange(3)[::-1])
+    tensor([2, 1, 0])
+    """
+    if isinstance(values, Tensor):
+        return values
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"expected numbers, got {values!r:.60}", "convert them first")
+    return torch.from_numpy(array.copy())
 
 
 def whole_number(value: object, argument: str, caller: str) -> int:
@@ -55,14 +68,14 @@ def integers(value: object, argument: str, caller: str) -> Tensor:
     return found.to("cpu", torch.int64, copy=True)
 
 
-def check_shape(values: Tensor, count: int, argument: str, caller: str) -> None:
+def check_shape(values: Tensor, count: int, argument: str, caller: str = "") -> None:
     """Refuse anything but one value for each of ``count`` pairs."""
     if values.shape != (count,):
         problem = f"must have the shape ({count},), got {tuple(values.shape)}"
         raise InputError(problem, "give one per pair", argument=argument, caller=caller)
 
 
-def check_labels(values: object, count: int, argument: str, caller: str) -> Tensor:
+def check_labels(values: object, count: int, argument: str, caller: str = "") -> Tensor:
     """``(count,)`` labels, each 0 or 1; the dtype and the device stay."""
     label = tensor(values)
     check_shape(label, count, argument, caller)
@@ -78,7 +91,7 @@ def check_labels(values: object, count: int, argument: str, caller: str) -> Tens
     return label
 
 
-def check_weights(values: object, count: int, argument: str, caller: str) -> Tensor:
+def check_weights(values: object, count: int, argument: str, caller: str = "") -> Tensor:
     """``(count,)`` finite weights ≥ 0, detached; floats keep their dtype, the rest is float64."""
     weight = tensor(values).detach()
     weight = weight if weight.is_floating_point() else weight.double()

@@ -6,24 +6,20 @@ from typing import Any
 import numpy as np
 
 from linkparity.criteria import trainable
-from linkparity.metrics.cell_sums import CellMeans
+from linkparity.metrics.cell_means import VIEW_TITLES, VIEWS, CellMeans
+from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.measures import VIEW_MEASURES
 from linkparity.metrics.printing import MAX_ROWS, cells_grid, measures_grid, omitted_cells
 from linkparity.metrics.results import INDEPENDENCE, Measured, about, by_measure, cell_scores
-from linkparity.metrics.scored_pairs import NAN, Estimate
-from linkparity.metrics.views import VIEW_TITLES, VIEWS
 from linkparity.projection.solver import Infeasible, NotConverged
-from linkparity.support.display import Grid
+from linkparity.support.display import Grid, counted, format_interval, format_number, or_none
 from linkparity.support.errors import InputError
-from linkparity.support.numbers import format_interval, format_number, or_none
 from linkparity.support.validation import check_seed, whole_number
-from linkparity.support.wording import counted
 from linkparity.tables.fit_table import fit_table
 from linkparity.tables.measures.exposure import GroupExposure, exposure
-from linkparity.tables.measures.gaps import gap_measures
-from linkparity.tables.measures.ranks import rank_measures
-from linkparity.tables.measures.statistics import Statistics, measure, view_means
-from linkparity.tables.reading.open_files import Tables
+from linkparity.tables.measures.gaps_and_ranks import gap_measures, rank_measures, view_means
+from linkparity.tables.measures.sums import Statistics, measure
+from linkparity.tables.reading.files import Tables
 from linkparity.tables.reading.score_table import ScoreTable
 
 #: Cells with fewer pairs are flagged.
@@ -201,7 +197,7 @@ def estimate_measures(
     """Every measure with its interval: the gaps by view, then all measures by name.
 
     The only place where a table's measures get their intervals; each is computed beside its value,
-    in ``measures/gaps.py`` and ``measures/ranks.py``.
+    in ``measures/gaps_and_ranks.py``.
     """
     confidence, seed = options.confidence, options.seed
     views = {view: gap_measures(table, stats, view, confidence, seed) for view in VIEWS}

@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from math import isnan
 
+from linkparity.metrics.cell_means import VIEWS
 from linkparity.metrics.measures import TABLE_MEASURES, VIEW_MEASURES
-from linkparity.metrics.views import VIEWS
 from linkparity.support.errors import InputError
 from linkparity.support.registry import did_you_mean
 from linkparity.tables.audit_table import Audit

@@ -9,9 +9,9 @@ import numpy as np
 from linkparity.criteria import Cells, trainable
 from linkparity.projection.fit import Fit, FitGoal, fit_tilts, one_or_all
 from linkparity.projection.solver import Infeasible, NotConverged
+from linkparity.projection.sums import Sums, SumSource
 from linkparity.support.errors import InputError
-from linkparity.tables.measures.row_sums import HistogramSums, SaturatedSums, TableSums
-from linkparity.tables.measures.statistics import Statistics
+from linkparity.tables.measures.sums import HistogramSums, Statistics, TableSums
 from linkparity.tables.reading.score_table import ScoreTable
 from linkparity.tables.saturated import Reach, find_reach
 
@@ -82,6 +82,26 @@ def cell_tilts(table: ScoreTable, tilted: Tilted) -> tuple[CellTilt, ...]:
     return tuple(
         CellTilt(*cell_groups(table, tilted.cells, m), float(tilted.tilt[m])) for m in used
     )
+
+
+class SaturatedSums:
+    """Sums of a source plus the scores of exactly 0 and 1, which no tilt changes.
+
+    Args:
+        source: sums over the scores that can be tilted.
+        ones: ``(M,)`` number of scores of 1 per cell.
+        zeros: ``(M,)`` number of scores of 0 per cell.
+    """
+
+    def __init__(self, source: SumSource, ones: np.ndarray, zeros: np.ndarray) -> None:
+        self.source = source
+        self.ones = ones
+        self.zeros = zeros
+
+    def __call__(self, tilt: np.ndarray) -> Sums:
+        """The sums at ``tilt (M,)``."""
+        yes, no, variance = self.source(tilt)
+        return Sums(yes + self.ones, no + self.zeros, variance)
 
 
 def fit_table(

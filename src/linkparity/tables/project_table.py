@@ -10,16 +10,13 @@ import numpy as np
 
 from linkparity.criteria import trainable
 from linkparity.metrics.printing import MAX_ROWS
-from linkparity.support.display import Displayed, Grid
+from linkparity.support.display import MISSING, Displayed, Grid, counted, format_number, or_none
 from linkparity.support.errors import InputError
 from linkparity.support.files import check_output, whole_files
-from linkparity.support.numbers import MISSING, format_number, or_none
-from linkparity.support.wording import counted
 from linkparity.tables.fit_table import CellTilt, Tilted, cell_name, cell_tilts, fit_table
-from linkparity.tables.measures.ranks import rank_measures
-from linkparity.tables.measures.row_sums import moved_rows
-from linkparity.tables.measures.statistics import Statistics, measure, view_means
-from linkparity.tables.reading.open_files import Tables
+from linkparity.tables.measures.gaps_and_ranks import rank_measures, view_means
+from linkparity.tables.measures.sums import Statistics, measure, moved_rows
+from linkparity.tables.reading.files import Tables
 from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
 from linkparity.tables.tilt_file import apply_tilts, read_tilts, tilts_text
 

@@ -3,12 +3,15 @@
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkparity.criteria import Cells
 from linkparity.projection.fit import FitGoal
-from linkparity.tables.measures.row_sums import SaturatedSums
+
+if TYPE_CHECKING:
+    from linkparity.tables.fit_table import SaturatedSums
 
 #: Means that differ by less are equal.
 ROUNDING = 1e-12
@@ -101,7 +104,7 @@ class Reach:
         return replace(self.cells, mass=np.where(idle, 0.0, self.cells.mass))
 
 
-def find_reach(cells: Cells, goal: FitGoal, exact: SaturatedSums) -> Reach:
+def find_reach(cells: Cells, goal: FitGoal, exact: "SaturatedSums") -> Reach:
     """The range of the means of the cells' constraints, and the targets asked of them."""
     layout = cells.layout
     weight = layout.weight(cells.mass)
@@ -113,7 +116,7 @@ def find_reach(cells: Cells, goal: FitGoal, exact: SaturatedSums) -> Reach:
 
 
 def _wanted(
-    cells: Cells, goal: FitGoal, exact: SaturatedSums, weight: np.ndarray
+    cells: Cells, goal: FitGoal, exact: "SaturatedSums", weight: np.ndarray
 ) -> dict[Hashable, float | None]:
     layout, target = cells.layout, goal.target
     if isinstance(target, dict):

@@ -13,8 +13,7 @@ from linkparity.criteria import trainable
 from linkparity.support.errors import InputError
 from linkparity.support.files import read_json
 from linkparity.tables.fit_table import CellTilt, Tilted, cell_groups, cell_name, cells_of
-from linkparity.tables.measures.row_sums import TableSums
-from linkparity.tables.measures.statistics import Statistics
+from linkparity.tables.measures.sums import Statistics, TableSums
 from linkparity.tables.reading.score_table import ScoreTable
 
 FORMAT = "linkparity tilts 1"

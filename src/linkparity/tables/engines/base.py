@@ -1,7 +1,8 @@
 """What the method asks of the place where a table is stored: an Ibis backend, and files."""
 
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from errno import ENOSPC
 from pathlib import Path
@@ -9,17 +10,40 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from linkparity.support.errors import PlainError
+from linkparity.support.errors import InputError, PlainError
 from linkparity.support.workspace import Workspace
-from linkparity.tables.reading.files import OURS, Format, TableFile
 
 if TYPE_CHECKING:
     from linkparity.tables.reading.score_table import ScoreTable
 
+#: Prefix of the columns that an engine adds for its own use.
+OURS = "_lp_"
+DELIMITER = {"csv": ",", "tsv": "\t"}
 #: Number of a row from 0, in every table that has an order.
 ROW = f"{OURS}row"
 #: Rows of a long result at a time: few enough to stay in the processor's cache.
 BATCH = 1 << 16
+
+
+@dataclass(frozen=True)
+class Format:
+    """``csv``, ``tsv`` or ``parquet``, and whether it is compressed with gzip."""
+
+    kind: str
+    gzip: bool = False
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """An uncompressed file on disk, with the name that messages use.
+
+    ``header`` has the column names of a text file; Parquet has them in its schema.
+    """
+
+    name: str
+    path: Path
+    kind: str
+    header: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -183,3 +207,30 @@ def disk_full(problem: str) -> PlainError:
     """The disk, or the space for temporary files, is full."""
     fix = "free some space, or use another directory for temporary files and outputs"
     return PlainError(f"{problem}; nothing was written", fix)
+
+
+def literal_path(path: Path) -> str:
+    """A path in which stars and brackets are characters, not a pattern for several files.
+
+    >>> literal_path(Path("/tmp/scores[1].csv"))
+    '/tmp/scores[[]1].csv'
+    """
+    return re.sub(r"[*?[]", lambda sign: f"[{sign[0]}]", str(path.absolute()))
+
+
+def check_columns(where: str, names: Sequence[str]) -> None:
+    """Refuse names that an engine cannot tell apart: it ignores upper and lower case."""
+    known: dict[str, str] = {}
+    for name in names:
+        if not name:
+            raise InputError("has a column without a name", "give every column one", where=where)
+        if name.lower().startswith(OURS):
+            problem = f"names that begin with {OURS!r}, such as column {name!r}, are reserved"
+            raise InputError(problem, "rename the column", where=where)
+        if name.lower() in known:
+            other = known[name.lower()]
+            problem = f"column {name!r} occurs twice"
+            if other != name:
+                problem = f"columns {other!r} and {name!r} differ only in upper and lower case"
+            raise InputError(problem, "rename one of them in the header", where=where)
+        known[name.lower()] = name

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 from linkparity.support.errors import InputError
 from linkparity.support.workspace import Workspace
-from linkparity.tables.engines.base import ROW, Engine, Input, numbered
-from linkparity.tables.reading.files import (
+from linkparity.tables.engines.base import (
     DELIMITER,
+    ROW,
+    Engine,
     Format,
+    Input,
     TableFile,
     check_columns,
     literal_path,
-    read_header,
+    numbered,
 )
 
 if TYPE_CHECKING:
@@ -97,9 +99,8 @@ class DuckEngine(Engine):
         return Input(file.name, None, names=names, text=file.kind != "parquet")
 
     def _load_text(self, file: TableFile, path: str, name: str) -> None:
-        given = read_header(file)
-        columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(given)))
-        named = ", ".join(f"c{i} AS {quoted(column)}" for i, column in enumerate(given))
+        columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(file.header)))
+        named = ", ".join(f"c{i} AS {quoted(column)}" for i, column in enumerate(file.header))
         self.run(
             f"CREATE TABLE {name}_text AS SELECT * FROM read_csv({path}, auto_detect=false, "
             f"header=true, delim={text(DELIMITER[file.kind])}, quote='\"', escape='\"', "

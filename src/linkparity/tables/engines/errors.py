@@ -1,14 +1,15 @@
 """Errors of DuckDB in one sentence: damaged files, a full disk, an interruption."""
 
+import csv
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 import duckdb
 
+from linkparity.support.display import counted, place
 from linkparity.support.errors import InputError, PlainError
-from linkparity.support.wording import counted, place
-from linkparity.tables.engines.base import disk_full
-from linkparity.tables.reading.files import TableFile, literal_path, mixed_line_ends, row_of
+from linkparity.tables.engines.base import DELIMITER, TableFile, disk_full, literal_path
 
 #: Signs in DuckDB's messages that the disk is full.
 FULL = ("No space left", "max_temp_directory_size")
@@ -77,3 +78,29 @@ def _is_damaged(file: TableFile) -> bool:
 
 def _first_line(error: Exception) -> str:
     return str(error).split("\n")[0]
+
+
+def row_of(file: TableFile, line: int) -> int:
+    """The row that begins at a line, from 1; the header and blank lines are not rows."""
+    try:
+        with file.path.open(encoding="utf-8", errors="replace", newline="") as text:
+            before = islice(csv.reader(text, delimiter=DELIMITER[file.kind]), line - 1)
+            return sum(1 for record in before if record)
+    except csv.Error:
+        return line - 1
+
+
+def mixed_line_ends(file: TableFile) -> InputError | None:
+    """What is wrong with the first line that does not end as the header does; None for nothing."""
+    with file.path.open("rb") as text:
+        crlf = text.readline().endswith(b"\r\n")
+        for row, line in enumerate(text, 1):
+            problem = ""
+            if b"\r" in line.removesuffix(b"\r\n" if crlf else b"\n"):
+                problem = "has a CR within the line" if crlf else "has a CR, unlike the header"
+            elif crlf and line.endswith(b"\n") and not line.endswith(b"\r\n"):
+                problem = "ends with LF, but the header ends with CR LF"
+            if problem:
+                fix = "end all lines with LF, or all with CR LF"
+                return InputError(problem, fix, where=place(file.name, row))
+    return None

@@ -1,22 +1,23 @@
 """Spark: the same expressions for data that outgrow one machine."""
 
+import codecs
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from linkparity.support.errors import InputError, PlainError
-from linkparity.support.optional import require
+from linkparity.support.errors import InputError, PlainError, require
 from linkparity.support.workspace import Workspace
-from linkparity.tables.engines.base import ROW, Engine, Input, numbered
-from linkparity.tables.engines.duckdb import DuckEngine, check_parquet, text
-from linkparity.tables.reading.files import (
+from linkparity.tables.engines.base import (
     DELIMITER,
+    ROW,
+    Engine,
     Format,
+    Input,
     TableFile,
-    check_text,
     literal_path,
-    read_header,
+    numbered,
 )
+from linkparity.tables.engines.duckdb import DuckEngine, check_parquet, text
 
 if TYPE_CHECKING:
     from linkparity.tables.reading.score_table import ScoreTable
@@ -65,7 +66,7 @@ class SparkEngine(Engine):
                 frame = self.session.read.parquet(path)
             else:
                 check_text(file)
-                schema = ", ".join(f"`{_ticked(column)}` string" for column in read_header(file))
+                schema = ", ".join(f"`{_ticked(column)}` string" for column in file.header)
                 frame = self.session.read.csv(
                     path, schema, header=True, sep=DELIMITER[file.kind], quote='"', escape='"',
                     mode="FAILFAST", multiLine=True, enforceSchema=True,
@@ -191,3 +192,16 @@ def _cause(message: str) -> str:
 
 def _ticked(column: str) -> str:
     return column.replace("`", "``")
+
+
+def check_text(file: TableFile) -> None:
+    """Refuse a file that is not UTF-8 text, for an engine that would read other characters."""
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    with file.path.open("rb") as data:
+        try:
+            while part := data.read(1 << 20):
+                decode(part)
+            decode(b"", final=True)
+        except UnicodeDecodeError:
+            fix = "save the file with the encoding UTF-8; DuckDB names the row ({engine=duckdb})"
+            raise InputError("is not UTF-8 text throughout", fix, where=file.name) from None

@@ -1,38 +1,32 @@
-"""Files that hold a table: their format, their header, and what can be wrong with their text."""
+"""Score tables in files: format, header, compression; opened in an engine, written to a file."""
 
-import codecs
 import csv
 import gzip
 import io
-import re
 import shutil
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM
 from linkparity.support.registry import did_you_mean
-from linkparity.support.wording import place
 from linkparity.support.workspace import Workspace
+from linkparity.tables.engines import ENGINES
+from linkparity.tables.engines.base import DELIMITER, Engine, Format, TableFile, check_columns
+from linkparity.tables.engines.duckdb import size_of
+from linkparity.tables.reading.columns import ReadOptions, pick_columns
+
+if TYPE_CHECKING:
+    from linkparity.tables.reading.score_table import ScoreTable
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
-DELIMITER = {"csv": ",", "tsv": "\t"}
-#: Prefix of the columns that an engine adds for its own use.
-OURS = "_lp_"
 #: Number of bytes in which the header of a text file must end.
 HEADER_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class Format:
-    """``csv``, ``tsv`` or ``parquet``, and whether it is compressed with gzip."""
-
-    kind: str
-    gzip: bool = False
 
 
 def format_of(name: str, given: str | None = None) -> Format:
@@ -59,15 +53,6 @@ def format_of(name: str, given: str | None = None) -> Format:
     return Format(SUFFIXES[suffix], packed)
 
 
-@dataclass(frozen=True)
-class TableFile:
-    """An uncompressed file on disk, with the name that messages use."""
-
-    name: str
-    path: Path
-    kind: str
-
-
 def open_table_file(name: str, workspace: Workspace, given: str | None = None) -> TableFile:
     """Find a file; stdin and compressed files are first written to the workspace.
 
@@ -91,7 +76,12 @@ def open_table_file(name: str, workspace: Workspace, given: str | None = None) -
         raise _empty(name, "the file is empty")
     if shape.gzip:
         path = _unpacked(name, path, workspace.path)
-    return TableFile(name, path, shape.kind)
+    return _with_header(name, path, shape.kind)
+
+
+def _with_header(name: str, path: Path, kind: str) -> TableFile:
+    header = () if kind == "parquet" else tuple(read_header(name, path, DELIMITER[kind]))
+    return TableFile(name, path, kind, header)
 
 
 def check_path(name: str, path: Path) -> None:
@@ -101,15 +91,6 @@ def check_path(name: str, path: Path) -> None:
     except UnicodeEncodeError:
         fix = "rename the file or its directory"
         raise InputError("its path is not UTF-8 text", fix, where=name) from None
-
-
-def literal_path(path: Path) -> str:
-    """A path in which stars and brackets are characters, not a pattern for several files.
-
-    >>> literal_path(Path("/tmp/scores[1].csv"))
-    '/tmp/scores[[]1].csv'
-    """
-    return re.sub(r"[*?[]", lambda sign: f"[{sign[0]}]", str(path.absolute()))
 
 
 def output_directory(name: str | None) -> list[Path]:
@@ -136,7 +117,7 @@ def _read_stdin(workspace: Workspace, given: str | None) -> TableFile:
     if head.startswith(b"PAR1"):
         kind = kind or "parquet"
     line = head.split(b"\n", 1)[0]
-    return TableFile("stdin", path, kind or ("tsv" if b"\t" in line else "csv"))
+    return _with_header("stdin", path, kind or ("tsv" if b"\t" in line else "csv"))
 
 
 def _head(path: Path) -> bytes:
@@ -161,30 +142,29 @@ def _unpacked(name: str, path: Path, spool: Path) -> Path:
     return plain
 
 
-def read_header(file: TableFile) -> list[str]:
+def read_header(where: str, path: Path, delimiter: str) -> list[str]:
     """Column names of a CSV or TSV file, unique and none empty."""
-    text = _first_lines(file)
-    delimiter = DELIMITER[file.kind]
+    text = _first_lines(where, path)
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
     except csv.Error as error:
         fix = "end every line with LF or CR LF"
-        raise InputError(f"the header cannot be read ({error})", fix, where=file.name) from None
+        raise InputError(f"the header cannot be read ({error})", fix, where=where) from None
     if any("\0" in name for name in names):
         fix = "save the file as text with the encoding UTF-8"
-        raise InputError("the header has a NUL character", fix, where=file.name)
+        raise InputError("the header has a NUL character", fix, where=where)
     if not any(name.strip() for name in names):
-        raise InputError("the header is empty", "it must hold the column names", where=file.name)
+        raise InputError("the header is empty", "it must hold the column names", where=where)
     if len(names) == 1 and any(other in names[0] for other in ",;|\t"):
         fix = f"separate columns by {'commas' if delimiter == ',' else 'tabs'}"
-        raise InputError(f"the header is one column, {names[0]!r}", fix, where=file.name)
-    check_columns(file.name, names)
+        raise InputError(f"the header is one column, {names[0]!r}", fix, where=where)
+    check_columns(where, names)
     return names
 
 
-def _first_lines(file: TableFile) -> str:
+def _first_lines(where: str, path: Path) -> str:
     """The text that the header is in, up to the first bytes that are not UTF-8."""
-    head = _head(file.path)
+    head = _head(path)
     try:
         return head.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -192,62 +172,106 @@ def _first_lines(file: TableFile) -> str:
         cut = len(head) == HEADER_BYTES and len(head) - error.start < 4
         if b"\n" not in text and not cut:
             fix = "save the file with the encoding UTF-8"
-            raise InputError("the header is not UTF-8 text", fix, where=file.name) from None
+            raise InputError("the header is not UTF-8 text", fix, where=where) from None
         return text.decode("utf-8-sig")
 
 
-def check_columns(where: str, names: Sequence[str]) -> None:
-    """Refuse names that an engine cannot tell apart: it ignores upper and lower case."""
-    known: dict[str, str] = {}
-    for name in names:
-        if not name:
-            raise InputError("has a column without a name", "give every column one", where=where)
-        if name.lower().startswith(OURS):
-            problem = f"names that begin with {OURS!r}, such as column {name!r}, are reserved"
-            raise InputError(problem, "rename the column", where=where)
-        if name.lower() in known:
-            other = known[name.lower()]
-            problem = f"column {name!r} occurs twice"
-            if other != name:
-                problem = f"columns {other!r} and {name!r} differ only in upper and lower case"
-            raise InputError(problem, "rename one of them in the header", where=where)
-        known[name.lower()] = name
+def open_engine(name: str, workspace: Workspace, size: int) -> Engine:
+    """Start the engine of a name or URL, such as ``duckdb`` or ``spark://host:7077``."""
+    by_url = (key for key, engine in ENGINES.items() if name.startswith(engine.urls))
+    return ENGINES[next(by_url, name)].open(workspace, size, name)
 
 
-def row_of(file: TableFile, line: int) -> int:
-    """The row that begins at a line, from 1; the header and blank lines are not rows."""
-    try:
-        with file.path.open(encoding="utf-8", errors="replace", newline="") as text:
-            before = islice(csv.reader(text, delimiter=DELIMITER[file.kind]), line - 1)
-            return sum(1 for record in before if record)
-    except csv.Error:
-        return line - 1
+class Tables(Protocol):
+    """Where a score table comes from, and where its correction goes: files, or frames."""
+
+    @property
+    def inputs(self) -> tuple[str | None, ...]:
+        """Files that are read."""
+        ...
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Files that are written."""
+        ...
+
+    def open(self, several: bool = True) -> AbstractContextManager["ScoreTable"]:
+        """The checked table, in an engine that is open as long as the block lasts.
+
+        Args:
+            several: whether there must be two groups, to be compared.
+        """
+        ...
+
+    def deliver(self, table: "ScoreTable", fair: Any, names: list[str], paths: list[str]) -> Any:
+        """The table with the new columns ``names`` of ``fair``; ``outputs`` go to ``paths``."""
+        ...
 
 
-def mixed_line_ends(file: TableFile) -> InputError | None:
-    """What is wrong with the first line that does not end as the header does; None for nothing."""
-    with file.path.open("rb") as text:
-        crlf = text.readline().endswith(b"\r\n")
-        for row, line in enumerate(text, 1):
-            problem = ""
-            if b"\r" in line.removesuffix(b"\r\n" if crlf else b"\n"):
-                problem = "has a CR within the line" if crlf else "has a CR, unlike the header"
-            elif crlf and line.endswith(b"\n") and not line.endswith(b"\r\n"):
-                problem = "ends with LF, but the header ends with CR LF"
-            if problem:
-                fix = "end all lines with LF, or all with CR LF"
-                return InputError(problem, fix, where=place(file.name, row))
-    return None
+@dataclass(frozen=True)
+class FileTables:
+    """A score table and its table of nodes in files, and the file for the corrected table.
 
+    Attributes:
+        scores: the score table, ``-`` for stdin.
+        nodes: the table of nodes; None when the score table has the groups.
+        options: which column holds what, and what happens to untidy rows.
+        engine: ``duckdb``, ``spark``, or the URL of a Spark master.
+        tmp: directory for temporary files; the system's by default.
+        format: of the scores, where the extension does not tell.
+        out: the corrected table, ``-`` for stdout; None when none is written.
+        out_format: its format, where the extension does not tell.
+    """
 
-def check_text(file: TableFile) -> None:
-    """Refuse a file that is not UTF-8 text, for an engine that would read other characters."""
-    decode = codecs.getincrementaldecoder("utf-8")().decode
-    with file.path.open("rb") as data:
-        try:
-            while part := data.read(1 << 20):
-                decode(part)
-            decode(b"", final=True)
-        except UnicodeDecodeError:
-            fix = "save the file with the encoding UTF-8; DuckDB names the row ({engine=duckdb})"
-            raise InputError("is not UTF-8 text throughout", fix, where=file.name) from None
+    scores: str
+    nodes: str | None
+    options: ReadOptions
+    engine: str = "duckdb"
+    tmp: str | None = None
+    format: str | None = None
+    out: str | None = None
+    out_format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.scores == self.nodes == STREAM:
+            problem = "and the scores cannot both be read from stdin"
+            raise InputError(problem, "give a file", argument="nodes")
+        if self.out is not None:
+            format_of(*self._named_format)
+            output_directory(self.out)
+
+    @property
+    def inputs(self) -> tuple[str | None, ...]:
+        """Files that are read."""
+        return (self.scores, self.nodes)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Files that are written."""
+        return () if self.out is None else (self.out,)
+
+    @contextmanager
+    def open(self, several: bool = True) -> Iterator["ScoreTable"]:
+        """The checked table, in an engine that is open as long as the block lasts."""
+        from linkparity.tables.reading.row_checks import check_rows
+        from linkparity.tables.reading.score_table import classify
+
+        with Workspace(self.tmp) as workspace:
+            files = [open_table_file(self.scores, workspace, self.format)]
+            if self.nodes is not None:
+                files.append(open_table_file(self.nodes, workspace))
+            with open_engine(self.engine, workspace, sum(map(size_of, files))) as engine:
+                scores = engine.read(files[0], "scores")
+                nodes = None if self.nodes is None else engine.read(files[1], "nodes")
+                engine.lock(workspace.path, *output_directory(self.out))
+                columns = pick_columns(scores, nodes, self.options)
+                yield check_rows(classify(engine, scores, nodes, columns, self.options), several)
+
+    def deliver(self, table: "ScoreTable", fair: Any, names: list[str], paths: list[str]) -> None:
+        """Write the corrected table."""
+        table.engine.write(table, fair, names, paths[0], format_of(*self._named_format))
+
+    @property
+    def _named_format(self) -> tuple[str, str | None]:
+        """Name and format of the output, for :func:`format_of`."""
+        return ("out.csv", self.out_format) if self.out == STREAM else (str(self.out), None)

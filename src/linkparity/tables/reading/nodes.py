@@ -8,8 +8,8 @@ import ibis
 import pyarrow as pa
 
 from linkparity.graph.groups import NO_GROUP, GraphWarning, number_groups, whole_numbers
+from linkparity.support.display import counted, place
 from linkparity.support.errors import InputError, warn
-from linkparity.support.wording import counted, place
 from linkparity.tables.engines.base import ROW, Engine, Input
 from linkparity.tables.reading.columns import ReadOptions
 

@@ -12,15 +12,19 @@ from ibis.util import gen_name
 
 from linkparity.graph.groups import missing
 from linkparity.support.workspace import Workspace
-from linkparity.tables.engines import engine_of
-from linkparity.tables.engines.base import ROW, Engine, Input
+from linkparity.tables.engines import ENGINES
+from linkparity.tables.engines.base import ROW, Engine, Input, check_columns
+from linkparity.tables.engines.duckdb import DuckEngine
 from linkparity.tables.reading.columns import ReadOptions, pick_columns
-from linkparity.tables.reading.files import check_columns
 from linkparity.tables.reading.row_checks import check_rows
 from linkparity.tables.reading.score_table import ScoreTable, classify
 
 #: Row number of the new columns, beside that of the caller's table.
 NEW_ROW = "_lp_fair_row"
+#: What the method asks of an Ibis backend; tables of others are read into DuckDB.
+NEEDED = ("Hash", "IsNan", "RowNumber", "TryCast", "WindowFunction")
+#: Size of a table that may not fit into memory.
+LARGE = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -169,3 +173,15 @@ def _column(series: Any) -> Any:
     except (pa.ArrowException, TypeError):
         values = [None if missing(value) else str(value) for value in series.to_list()]
         return pa.array(values, pa.string())
+
+
+def engine_of(con: Any, workspace: Workspace, size: int = 0) -> Engine:
+    """The engine for a table in the Ibis backend ``con``, or in memory where that is None."""
+    from ibis.expr import operations
+
+    if con is None:
+        return DuckEngine(workspace, size)
+    if not all(con.has_operation(getattr(operations, name)) for name in NEEDED):
+        return DuckEngine(workspace, LARGE)
+    kinds = (engine for engine in ENGINES.values() if engine.backend == con.name)
+    return next(kinds, Engine).attach(con, workspace)

@@ -8,9 +8,9 @@ import numpy as np
 
 from linkparity.graph.groups import NO_GROUP, add_unknown, warn_of_one
 from linkparity.graph.untidy import duplicate_error, self_loop_error, unknown_error
+from linkparity.support.display import place
 from linkparity.support.errors import InputError
-from linkparity.support.registry import did_you_mean
-from linkparity.support.wording import LOOKED_AT, place
+from linkparity.support.registry import LOOKED_AT, did_you_mean
 from linkparity.tables.engines.base import ROW
 from linkparity.tables.reading.columns import not_listed
 from linkparity.tables.reading.nodes import no_rows

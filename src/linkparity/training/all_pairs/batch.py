@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.projection.sums import RememberedSums, SegmentSums, Sums
-from linkparity.support.segments import sum_segments
+from linkparity.support.arrays import sum_segments
 from linkparity.training.objective import push_back, widen
 
 if TYPE_CHECKING:

@@ -1,14 +1,130 @@
-"""Intervals from covariances: of means, of differences, and of the largest of several."""
+"""Estimates: a value with its interval, of one or of the largest of several, or with a reason."""
 
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
+from linkparity.metrics.cell_means import gap
 from linkparity.metrics.intervals.covariance import Spread
 from linkparity.support.arrays import expit, logit
 
+NAN = float("nan")
+
 #: Draws from the normal distribution that find out how far the largest of many differences goes.
 DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The value of one measure, with its interval and the number of pairs behind it.
+
+    Attributes:
+        value: ``nan`` where undefined, with the ``reason``.
+        count: Number of ``unit`` that the value is computed from.
+        interval: ``(low, high)``; ``(nan, nan)`` where undefined, None for a measure without one.
+        reason: Why the value or its interval is undefined; empty otherwise.
+        note: What to know about a value that is defined.
+        nodes: Smallest effective number of nodes behind the interval; None where it is not based
+            on nodes.
+        cell_intervals: ``(M, 2)`` intervals of the means of the cells that a gap is between.
+    """
+
+    value: float
+    count: int
+    unit: str = "pairs"
+    interval: tuple[float, float] | None = None
+    reason: str = ""
+    note: str = ""
+    nodes: float | None = None
+    cell_intervals: np.ndarray | None = None
+
+
+def no_interval(confidence: float | None) -> tuple[float, float] | None:
+    """The interval of an undefined measure; None where no intervals are asked for."""
+    return None if confidence is None else (NAN, NAN)
+
+
+def gap_estimate(
+    mean: np.ndarray,
+    spread: Spread | None,
+    labels: list[str],
+    size: tuple[int, str],
+    view: str,
+    confidence: float | None,
+    seed: int,
+) -> Estimate:
+    """The gap of ``mean (M,)`` with its interval, or with the reason why either is undefined.
+
+    Args:
+        mean: ``nan`` for an empty cell.
+        spread: Of the means; needed with ``confidence``.
+        labels: Of the cells.
+        size: Number of pairs or links in all cells, and which of the two.
+        view: Name of the view.
+        confidence: Confidence level; None for no interval.
+        seed: Random seed of the draws.
+    """
+    value, (count, unit) = gap(mean), size
+    filled = ~np.isnan(mean)
+    if np.isnan(value):
+        reason = f"needs {unit} in two cells of the view {view!r}, got {int(filled.sum())}"
+        return Estimate(value, count, unit, no_interval(confidence), reason)
+    if confidence is None or spread is None:
+        return Estimate(value, count, unit)
+    ends = mean_intervals(mean, spread, confidence)
+    missing = filled & (np.isnan(spread.variance) | (not spread.by_node) & (spread.nodes < 2))
+    names = ", ".join(labels[c] for c in np.flatnonzero(missing))
+    few = "too few nodes for a variance" if spread.by_node else f"a single pair's worth of {unit}"
+    if missing[np.nanargmax(mean)] or missing[np.nanargmin(mean)]:
+        reason = f"an end of the gap has {few} ({names})"
+        return Estimate(value, count, unit, (NAN, NAN), reason, cell_intervals=ends)
+    used = np.flatnonzero(filled & ~missing)
+    kept = spread.of(used)
+    interval = gap_interval(mean[used], kept, confidence, seed)
+    note = f"the interval leaves out {names}: {few}" if names else ""
+    return Estimate(value, count, unit, interval, note=note, nodes=kept.least, cell_intervals=ends)
+
+
+def auc_estimate(area: float, count: int, spread: Spread, confidence: float | None) -> Estimate:
+    """``auc`` with its interval, or with the reason why it has none."""
+    if confidence is None:
+        return Estimate(area, count)
+    if not spread.variance[0] > 0:
+        reason = "the variance needs two links, two non-links and some nodes"
+        if spread.variance[0] == 0:
+            reason = "the scores separate or tie all pairs, so that the variance is 0"
+        return Estimate(area, count, interval=(NAN, NAN), reason=reason)
+    ends = largest_interval(np.array([area]), spread, confidence)
+    return Estimate(area, count, interval=ends, nodes=spread.least)
+
+
+def rdp_estimate(
+    area: np.ndarray,
+    count: int,
+    names: list[str],
+    spread: Spread,
+    confidence: float | None,
+    view: str = "subgroup",
+) -> Estimate:
+    """``rdp`` from the AUCs of all cells, with its interval or with the reason why it has none."""
+    if len(area) < 2:
+        reason = f"needs pairs in two cells of the view {view!r}, got {len(area)}"
+        return Estimate(NAN, count, interval=no_interval(confidence), reason=reason)
+    value = float(area.max())
+    if confidence is None:
+        return Estimate(value, count)
+    known = spread.variance > 0
+    if not known[area.argmax()]:
+        reason = (
+            f"the variance is 0 or unknown for {names[area.argmax()]}, where the AUC is largest"
+        )
+        return Estimate(value, count, interval=(NAN, NAN), reason=reason)
+    spread = spread.of(np.flatnonzero(known))
+    ends = largest_interval(area[known], spread, confidence, 0.5)
+    left = ", ".join(name for name, some in zip(names, known, strict=True) if not some)
+    note = f"the interval leaves out {left}, without a variance" if left else ""
+    return Estimate(value, count, interval=ends, note=note, nodes=spread.least)
 
 
 def critical(tail: float, freedom: np.ndarray) -> np.ndarray:
