@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from linkparity.experiments.results import Results as Results
     from linkparity.experiments.run import run as run
     from linkparity.experiments.tune import tune as tune
+    from linkparity.report.report_page import Report as Report
 
 __version__ = "0.1.0"
 
@@ -65,6 +66,7 @@ HOMES = {
     "run": "experiments.run",
     "Results": "experiments.results",
     "tune": "experiments.tune",
+    "Report": "report.report_page",
 }
 __all__ = list(HOMES)
 

@@ -24,6 +24,7 @@ def add_experiment_commands(app: typer.Typer) -> None:
     """Add the commands for experiments to ``app``."""
     app.command(epilog="Example: linkparity run study.toml --out rows.jsonl --jobs 2")(run)
     app.command(epilog="Example: linkparity reproduce polblogs --seeds 2 --quick")(reproduce)
+    app.command(epilog="Example: linkparity report rows.jsonl --out report.html")(report)
 
 
 def run(
@@ -101,6 +102,35 @@ def reproduce(
         show_json(found.to_dict()) if as_json else show(*reproduction_document(found))
     if found.results.failed:
         raise typer.Exit(1)
+
+
+def report(
+    rows: Annotated[list[str], typer.Argument(help="Files of rows that run or reproduce wrote.")],
+    out: Annotated[str, typer.Option(help="HTML file to write.")],
+    against: Annotated[
+        str | None, opt.choice(("paper",), "Published numbers to compare with.", kind="comparison")
+    ] = None,
+    figures: Annotated[
+        str | None, typer.Option(help="Directory for the charts as SVG, PNG and PDF.")
+    ] = None,
+    force: opt.Force = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Show the results of experiments on one page that works offline.
+
+    What was found in words, the trade-off between accuracy and parity, strength curves, pairs of
+    groups before and after, training, run times, and every number.
+    """
+    from linkparity.report.report_page import make_report
+
+    made, written = make_report(rows, out, against, figures, force)
+    say(f"wrote {out}" + (f" and {counted(len(written), 'figure file')}" if written else ""))
+    with outputs_in_place(out, *written):
+        if as_json:
+            show_json(made.to_dict() | {"out": out, "figures": written})
+            return
+        for dataset, sentences in made.findings.items():
+            show(f"{dataset}:", *(f"- {sentence}" for sentence in sentences))
 
 
 def _display() -> "LineDisplay":

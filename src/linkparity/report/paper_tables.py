@@ -29,14 +29,29 @@ def reproduction_document(found: Reproduction) -> list[Grid | str]:
     return [*parts, *failures(found.results.failed), verdict_sentence(found.cells)]
 
 
+def comparison_tables(
+    cells: Sequence[ComparedCell],
+) -> dict[str, tuple[list[str], dict[tuple[str, str], dict[str, ComparedCell]]]]:
+    """By data set: the measures, and the cells by model and criterion, then by measure."""
+    found: dict[str, tuple[list[str], dict[tuple[str, str], dict[str, ComparedCell]]]] = {}
+    for cell in cells:
+        names, rows = found.setdefault(cell.dataset, ([], {}))
+        if cell.measure not in names:
+            names.append(cell.measure)
+        rows.setdefault((cell.model, row_label(cell)), {})[cell.measure] = cell
+    return found
+
+
 def cells_grid(dataset: str, cells: Sequence[ComparedCell]) -> Grid:
     """One row per model and criterion, ours and the paper's side by side."""
-    measures = list(dict.fromkeys(cell.measure for cell in cells))
-    rows: dict[tuple[str, str], dict[str, str]] = {}
-    for cell in cells:
-        text = f"{cell.ours.mean:.3f} | {cell.paper.mean:.3f}{MARKS[cell.verdict]}"
-        rows.setdefault((cell.model, row_label(cell)), {})[cell.measure] = text
-    table = [[*key, *(found.get(name, "") for name in measures)] for key, found in rows.items()]
+    measures, rows = comparison_tables(cells)[dataset]
+
+    def text(cell: ComparedCell | None) -> str:
+        if cell is None:
+            return ""
+        return f"{cell.ours.mean:.3f} | {cell.paper.mean:.3f}{MARKS[cell.verdict]}"
+
+    table = [[*key, *(text(own.get(name)) for name in measures)] for key, own in rows.items()]
     return Grid(
         ("model", "criterion", *measures), table, f"{dataset}: ours | the paper's",
         "< a smaller gap at no less AUC, ! differs; all others agree",

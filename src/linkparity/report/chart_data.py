@@ -1,0 +1,319 @@
+"""The numbers behind the charts of a report, as plain records: what each figure is tested by."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import isnan
+from statistics import fmean, median
+from typing import Any
+
+from linkparity.experiments.comparison import published_row
+from linkparity.experiments.fit import LEVELS
+from linkparity.experiments.paper import published_seconds
+from linkparity.experiments.results import Spread, Summary
+from linkparity.experiments.rows import Row
+from linkparity.metrics.measures import MEASURES
+from linkparity.metrics.results import CellScore
+
+#: What stands in the place of a seed for a mean over the seeds.
+ALL_SEEDS = "all"
+OWN_FILES = "own files"
+#: Squares of heatmaps up to which every seed has its own; beyond, there are means only.
+MAX_SQUARES = 20_000
+#: Logit of a prediction that is 0 or 1 to the digits of a row.
+MAX_LOGIT = 16.0
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a reader can choose among, and what a chart shows before they do.
+
+    Attributes:
+        datasets: Names of the data.
+        methods: What was trained, in a few words each.
+        models: Names of models.
+        criteria: Names of criteria, ``none`` among them.
+        seeds: ``all``, then the seeds.
+        gaps: Measures that have a value at parity.
+        qualities: Measures of quality.
+        plain: Method → the plain method of the same model.
+        shown: Data set → the method whose gap fell most, for charts of one method.
+    """
+
+    datasets: list[str]
+    methods: list[str]
+    models: list[str]
+    criteria: list[str]
+    seeds: list[str]
+    gaps: list[str]
+    qualities: list[str]
+    plain: dict[str, str]
+    shown: dict[str, str]
+
+    @classmethod
+    def of(cls, summaries: Sequence[Summary]) -> "Choices":
+        """The choices in some results."""
+        rows = [row for each in summaries for row in each.rows]
+        seeds = sorted({row.seed for row in rows})
+        known = [
+            measure
+            for name, measure in MEASURES.items()
+            if any(not isnan(each.measures[name].mean) for each in summaries)
+        ]
+        plain = plain_methods(summaries)
+        return cls(
+            datasets=_unique(data_name(each) for each in summaries),
+            methods=_unique(each.method for each in summaries),
+            models=_unique(each.model for each in summaries),
+            criteria=_unique(each.criterion for each in summaries),
+            seeds=[ALL_SEEDS, *(str(seed) for seed in seeds if len(seeds) > 1)],
+            gaps=[each.name for each in known if each.parity is not None],
+            qualities=[each.name for each in known if each.parity is None],
+            plain=plain,
+            shown=_most_changed(summaries, plain),
+        )
+
+
+def data_name(found: Summary | Row) -> str:
+    """Name of the data."""
+    return found.dataset or OWN_FILES
+
+
+def plain_methods(summaries: Sequence[Summary]) -> dict[str, str]:
+    """Method → the plain method of the same model with settings as alike as there are."""
+    plain = [each for each in summaries if is_plain(each)]
+    found = {}
+    for each in summaries:
+        own = [p for p in plain if (p.model, p.dataset) == (each.model, each.dataset)]
+        if own:
+            found[each.method] = max(own, key=lambda p: _alike(p, each)).method
+    return found
+
+
+def is_plain(summary: Summary) -> bool:
+    """Whether nothing was done for parity."""
+    return summary.criterion == "none" and not summary.strength
+
+
+def _alike(plain: Summary, other: Summary) -> int:
+    return sum(other.settings.get(name) == value for name, value in plain.settings.items())
+
+
+def _most_changed(summaries: Sequence[Summary], plain: dict[str, str]) -> dict[str, str]:
+    """Data set → the method that takes most from the dp of its plain model."""
+    means = {(data_name(each), each.method): each.measures for each in summaries}
+    best: dict[str, tuple[float, str]] = {}
+    for each in summaries:
+        before = means.get((data_name(each), plain.get(each.method, "")), each.measures)
+        fall = before["dp"].mean - each.measures["dp"].mean
+        found = (0.0 if isnan(fall) else fall, each.method)
+        best[data_name(each)] = max(best.get(data_name(each), found), found, key=lambda b: b[0])
+    return {dataset: method for dataset, (_, method) in best.items()}
+
+
+def points(summaries: Sequence[Summary]) -> list[Record]:
+    """One record per method, and per method and seed: every measure with the ends of its bar.
+
+    A bar is one standard deviation over the seeds to each side; of a single fit it is the interval
+    of the measure. ``seconds`` are those of the fit, the median over the seeds.
+    """
+    found = []
+    for each in summaries:
+        several = len(each.rows) > 1
+        ends = {n: _deviation(s) for n, s in each.measures.items()} if several else {}
+        bars = ends or _intervals(each.rows[0])
+        means = {name: spread.mean for name, spread in each.measures.items()}
+        seconds = median(row.fit_seconds or 0.0 for row in each.rows)
+        found.append(_point(each, ALL_SEEDS, means, bars, seconds))
+        for row in each.rows if several else ():
+            seconds = row.fit_seconds or 0.0
+            found.append(_point(each, str(row.seed), row.values, _intervals(row), seconds))
+    return found
+
+
+def _point(
+    summary: Summary,
+    seed: str,
+    values: dict[str, float],
+    bars: dict[str, tuple[float, float]],
+    seconds: float,
+) -> Record:
+    record = about(summary) | {"seed": seed, "seconds": short(seconds), "seeds": len(summary.rows)}
+    for name, value in values.items():
+        if not isnan(value):
+            low, high = bars.get(name, (value, value))
+            record |= {name: short(value), f"{name}_low": short(low), f"{name}_high": short(high)}
+    return record
+
+
+def about(summary: Summary) -> Record:
+    """What tells the records of methods apart."""
+    return {
+        "dataset": data_name(summary), "method": summary.method, "model": summary.model,
+        "criterion": summary.criterion,
+    }  # fmt: skip
+
+
+def _deviation(spread: Spread) -> tuple[float, float]:
+    std = 0.0 if isnan(spread.std) else spread.std
+    return spread.mean - std, spread.mean + std
+
+
+def _intervals(row: Row) -> dict[str, tuple[float, float]]:
+    return {name: ends for name, ends in row.intervals.items() if not isnan(sum(ends))}
+
+
+def paper_points(summaries: Sequence[Summary]) -> list[Record]:
+    """The published means beside the methods that have the paper's settings, with its seconds."""
+    found = []
+    for each in summaries:
+        theirs = published_row(each)
+        if theirs:
+            criterion = "adversary" if each.strength else each.criterion
+            seconds = published_seconds().get((str(each.dataset), each.model, criterion))
+            means = {name: value.mean for name, value in theirs.items()}
+            found.append(about(each) | {"seed": ALL_SEEDS, "paper_seconds": seconds} | means)
+    return found
+
+
+def strength_curves(summaries: Sequence[Summary]) -> list[Record]:
+    """One record per method and seed on a curve of two strengths or more, plain ones at 0.
+
+    ``weight`` is gamma, or the strength of a method that has one of its own.
+    """
+    plain = plain_methods(summaries)
+    by_method = {(data_name(each), each.method): each for each in summaries}
+    curves: dict[tuple[str, str], list[Summary]] = {}
+    for each in summaries:
+        if not is_plain(each):
+            curves.setdefault((data_name(each), curve_name(each)), []).append(each)
+    found = []
+    for (dataset, curve), own in curves.items():
+        if len({_weight(each) for each in own}) < 2:
+            continue
+        start = by_method.get((dataset, plain.get(own[0].method, "")))
+        with_start = own if start is None else [start, *own]
+        for each in sorted(with_start, key=_weight):
+            # Where a curve starts, it has its own colour and dash, whatever the method is.
+            kind = {"curve": curve, "model": own[0].model, "criterion": own[0].criterion}
+            found += [point | kind | {"weight": _weight(each)} for point in points([each])]
+    return found
+
+
+def curve_name(summary: Summary) -> str:
+    """The method without its strength."""
+    parts = summary.method.split(", ")
+    return ", ".join(part for part in parts if not part.startswith(("gamma ", "strength ")))
+
+
+def _weight(summary: Summary) -> float:
+    return summary.gamma if summary.strength is None else summary.strength
+
+
+def heatmaps(summaries: Sequence[Summary]) -> list[Record]:
+    """Mean predictions per pair of groups, both triangles, as lists.
+
+    ``a`` and ``b`` are the groups, ``pairs`` the means over all pairs, ``links`` over true links.
+    """
+    squares = sum(2 * len(row.cells) for each in summaries for row in each.rows)
+    found = []
+    for each in summaries:
+        for seed, rows in _by_seed(each, squares <= MAX_SQUARES):
+            cells = [row.cells for row in rows if row.cells]
+            if cells:
+                found.append(about(each) | {"seed": seed} | _squares(cells))
+    return found
+
+
+def _by_seed(summary: Summary, every: bool) -> list[tuple[str, tuple[Row, ...]]]:
+    alone = [(str(row.seed), (row,)) for row in summary.rows]
+    return [(ALL_SEEDS, summary.rows), *(alone if every and len(alone) > 1 else [])]
+
+
+def _squares(fits: Sequence[Sequence[CellScore]]) -> Record:
+    """Means over the fits that have a pair of groups."""
+    same: dict[tuple[str, ...], list[CellScore]] = {}
+    for cell in (cell for fit in fits for cell in fit):
+        same.setdefault(cell.groups, []).append(cell)
+    found: dict[str, list[Any]] = {name: [] for name in ("a", "b", "pairs", "links")}
+    for groups, cells in same.items():
+        means = (_mean(cell.mean for cell in cells), _mean(cell.link_mean for cell in cells))
+        first, second = groups if len(groups) == 2 else (groups[0], "")
+        ends = [(first, second), (second, first)] if second else [(first, second)]
+        for pair in dict.fromkeys(ends):
+            for name, value in zip(found, (*pair, *means), strict=True):
+                found[name].append(value)
+    return found
+
+
+def distributions(summaries: Sequence[Summary]) -> list[Record]:
+    """Quantiles of the predictions per pair of groups, as lists of logits: ``q1`` to ``q99``.
+
+    ``pair`` names the groups, ``over`` is ``pairs`` or ``links``. Over several seeds they are means
+    of the seeds' quantiles.
+    """
+    pairs = sum(2 * len(row.quantiles) for each in summaries for row in each.rows)
+    found = []
+    for each in summaries:
+        for seed, rows in _by_seed(each, pairs <= MAX_SQUARES):
+            with_quantiles = [row.quantiles for row in rows if row.quantiles]
+            if with_quantiles:
+                found.append(about(each) | {"seed": seed} | _quantile_lists(with_quantiles))
+    return found
+
+
+def _quantile_lists(fits: Sequence[Sequence[Record]]) -> Record:
+    names = [f"q{100 * level:g}" for level in LEVELS]
+    found: dict[str, list[Any]] = {name: [] for name in ("pair", "over", *names)}
+    same: dict[tuple[str, str], list[list[float]]] = {}
+    for cell, over in product((cell for fit in fits for cell in fit), ("pairs", "links")):
+        if None not in cell[over]:
+            same.setdefault((" – ".join(cell["groups"]), over), []).append(cell[over])
+    for key, quantiles in same.items():
+        means = [_mean(map(logit, level)) for level in zip(*quantiles, strict=True)]
+        for name, value in zip(found, (*key, *means), strict=True):
+            found[name].append(value)
+    return found
+
+
+def logit(probability: float) -> float:
+    """Log odds, within ±16.
+
+    >>> [round(logit(p), 3) for p in (0.0, 0.5, 0.75)]
+    [-16.0, 0.0, 1.099]
+    """
+    if probability <= 0 or probability >= 1:
+        return math.copysign(MAX_LOGIT, probability - 0.5)
+    return max(-MAX_LOGIT, min(MAX_LOGIT, math.log(probability / (1 - probability))))
+
+
+def histories(summaries: Sequence[Summary]) -> list[Record]:
+    """Training of each fit: lists ``epoch``, ``loss``, ``gap``, ``kl`` over some epochs."""
+    return [
+        about(each) | {"seed": str(row.seed)} | {n: _shorts(v) for n, v in row.history.items()}
+        for each in summaries
+        for row in each.rows
+        if row.history
+    ]
+
+
+def _shorts(values: Sequence[float | None]) -> list[float | None]:
+    return [None if value is None else short(value) for value in values]
+
+
+def short(value: float, digits: int = 5) -> float:
+    """A number with as many digits as a chart can show."""
+    return float(f"{value:.{digits}g}")
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    """Mean of the values that are numbers."""
+    known = [value for value in values if not isnan(value)]
+    return short(fmean(known)) if known else None
+
+
+def _unique(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))

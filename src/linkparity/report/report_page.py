@@ -1,0 +1,261 @@
+"""A report of experiments as one HTML file that needs no network, and its charts as objects."""
+
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from linkparity.datasets import DATASETS
+from linkparity.experiments.comparison import ComparedCell, compare, count_verdicts
+from linkparity.experiments.results import Results, Summary, flat, summarize
+from linkparity.experiments.rows import Row
+from linkparity.metrics.measures import MEASURES
+from linkparity.report import embedding
+from linkparity.report.chart_data import Choices, data_name
+from linkparity.report.chart_style import INSTALL, SHAPES, Look, notebook_look
+from linkparity.report.charts import make_charts
+from linkparity.report.findings import facts, findings, notes
+from linkparity.report.paper_tables import comparison_tables, differences
+from linkparity.report.rendering import render
+from linkparity.support.errors import InputError
+from linkparity.support.files import check_output, whole_files, write_text
+from linkparity.support.optional import require
+
+PAPER = "paper"
+FORMATS = ("svg", "png", "pdf")
+#: Symbols of the page's legend, one per shape of a criterion.
+SYMBOLS = dict(zip(SHAPES, "●◆■▲✚▼◀", strict=True))
+#: Rows of the table of all fits; the downloads have all of them.
+MAX_FITS = 1000
+#: Bytes of the downloads, compressed, up to which rows keep everything.
+MAX_DOWNLOAD = 1_200_000
+#: What rows lose, one after the other, where they would be too many bytes.
+BULKY = ("quantiles", "history", "notes", "reasons", "cells", "versions", "settings", "intervals")
+#: Panels with the charts that they are made of, and why there may be none.
+PANELS = {
+    "tradeoff": (("tradeoff",), "there is no gap or no measure of quality"),
+    "strength": (
+        ("strength-quality", "strength-gap"),
+        "it needs two weights (gammas) or strengths of one method",
+    ),
+    "groups": (("groups-before", "groups-after"), "rows have no means per pair of groups"),
+    "distribution": (("distribution",), "rows have no quantiles of predictions"),
+    "training": (("training",), "rows have no training history"),
+    "times": (("times",), ""),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What an experiment found: in words, as charts, as a page.
+
+    Attributes:
+        results: Rows of ``lp.run``, or of a file (``lp.Results.read``).
+        against: ``"paper"`` compares with the published numbers, None does not.
+        command: The command that made it, shown on the page.
+    """
+
+    results: Results
+    against: str | None = None
+    command: str = ""
+
+    def __post_init__(self) -> None:
+        if self.against not in (None, PAPER):
+            problem = f"unknown comparison {self.against!r}"
+            raise InputError(problem, "known: paper", argument="against", caller="Report")
+        if not self.summaries:
+            said = (
+                f"; the first failed: {self.results.failed[0].error}" if self.results.failed else ""
+            )
+            fix = "make some with linkparity run or reproduce"
+            raise InputError(f"there are no finished rows{said}", fix, caller="Report")
+
+    @cached_property
+    def summaries(self) -> list[Summary]:
+        """Means over the seeds."""
+        return summarize(self.results.rows)
+
+    @property
+    def findings(self) -> dict[str, list[str]]:
+        """Sentences by data set, that with the largest gap first."""
+        return findings(self.summaries)
+
+    @cached_property
+    def cells(self) -> list[ComparedCell]:
+        """The published numbers beside ours; empty unless asked for."""
+        return compare(self.summaries) if self.against == PAPER else []
+
+    @property
+    def charts(self) -> dict[str, Any]:
+        """Altair charts by name, with controls, for a notebook."""
+        return self._charts(notebook_look())
+
+    def _charts(self, look: Look) -> dict[str, Any]:
+        return make_charts(self.summaries, look, self.against == PAPER)
+
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Write the page."""
+        check_output(str(path), force)
+        write_text(str(path), self.to_html(), force)
+
+    def save_figures(self, directory: str | Path, force: bool = False) -> list[str]:
+        """Write every chart as SVG, PNG and PDF; returns the names of the files."""
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        convert = require("vl_convert", "a report", INSTALL)
+        charts = {name: chart.to_dict() for name, chart in self._charts(Look()).items()}
+        names = {(c, f): str(folder / f"{c}.{f}") for c in charts for f in FORMATS}
+        with whole_files(list(names.values()), force) as paths:
+            for (chart, kind), path in zip(names, paths, strict=True):
+                made = getattr(convert, f"vegalite_to_{kind}")(charts[chart])
+                Path(path).write_bytes(made.encode() if isinstance(made, str) else made)
+        return list(names.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """One object for ``--json``."""
+        return {
+            "rows": len(self.results),
+            "failed": len(self.results.failed),
+            "methods": self.choices.methods,
+            "findings": self.findings,
+            "cells": count_verdicts(self.cells) if self.against == PAPER else None,
+        }
+
+    def to_html(self) -> str:
+        """The page: one file, nothing is loaded from anywhere."""
+        specs = {name: chart.to_dict() for name, chart in self._charts(Look.of_page()).items()}
+        library, script = embedding.library(), embedding.script()
+        return render(
+            "report.html.j2",
+            report=self,
+            title="Accuracy and parity: " + ", ".join(self.choices.datasets),
+            choices=self.choices,
+            facts=facts(self.summaries, len(self.results.failed)),
+            cards=[DATASETS[n].card for n in self.choices.datasets if n in DATASETS],
+            charts=embedding.packed_charts(specs),
+            pictures={name: embedding.static_svg(name, spec) for name, spec in specs.items()},
+            panels={name for name, (need, _) in PANELS.items() if set(need) <= specs.keys()},
+            missing={n: why for n, (need, why) in PANELS.items() if not set(need) <= specs.keys()},
+            verdicts=count_verdicts(self.cells) if self.cells else None,
+            comparison=comparison_tables(self.cells),
+            differences=differences(self.cells),
+            tables=self._tables(),
+            legend=self._legend(),
+            methods=self._methods(),
+            notes=notes(self.results),
+            downloads=self._downloads(),
+            library=library,
+            script=script,
+            hashes=[embedding.script_hash(text) for text in (library, script)],
+            date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            measures=MEASURES,
+            zip=zip,
+            dict=dict,
+        )
+
+    @cached_property
+    def choices(self) -> Choices:
+        """What a reader can choose among."""
+        return Choices.of(self.summaries)
+
+    def _methods(self) -> dict[str, list[str]]:
+        """Data sets by method."""
+        found: dict[str, list[str]] = {}
+        for each in self.summaries:
+            found.setdefault(each.method, []).append(data_name(each))
+        return found
+
+    def _legend(self) -> list[dict[str, str]]:
+        """One entry per method: its name, the colour of its model, the symbol of its criterion."""
+        by_method = {each.method: each for each in self.summaries}
+        found = []
+        for name, each in by_method.items():
+            color = self.choices.models.index(each.model) % 10 + 1
+            shape = SHAPES[self.choices.criteria.index(each.criterion) % len(SHAPES)]
+            found.append({"method": name, "color": f"m{color}", "symbol": SYMBOLS[shape]})
+        return found
+
+    def _tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Means over the seeds, and every fit: texts, with the numbers to sort by."""
+        means = [
+            _table_row(each, str(len(each.rows)), each.measures,
+                       each.fit_seconds)
+            for each in self.summaries
+        ]  # fmt: skip
+        fits = [
+            _table_row(each, str(row.seed), row.values, row.fit_seconds or 0.0)
+            for each in self.summaries
+            for row in each.rows
+        ]
+        return {"means": means, "fits": fits if len(fits) <= MAX_FITS else []}
+
+    def _downloads(self) -> dict[str, Any]:
+        """All rows as JSON and CSV, compressed; what had to be left out to stay small."""
+        rows = [row.to_dict() for row in self.results]
+        table = embedding.packed(embedding.csv_text([flat(row) for row in rows]))
+        left_out: list[str] = []
+        packed = embedding.packed(json.dumps(rows, ensure_ascii=False))
+        for name in BULKY:
+            if len(packed) + len(table) <= MAX_DOWNLOAD:
+                break
+            left_out.append(name)
+            rows = [{k: v for k, v in row.items() if k != name} for row in rows]
+            packed = embedding.packed(json.dumps(rows, ensure_ascii=False))
+        return {"json": packed, "csv": table, "left_out": left_out, "rows": len(rows)}
+
+
+def make_report(
+    rows: Sequence[str],
+    out: str,
+    against: str | None = None,
+    figures: str | None = None,
+    force: bool = False,
+) -> tuple[Report, list[str]]:
+    """The report of some files of rows, written to ``out``; and the names of the figures.
+
+    Args:
+        rows: Files of rows; a fit that several of them have counts once.
+        out: The page.
+        against: ``"paper"`` or None.
+        figures: Directory for the charts as files.
+        force: Whether existing outputs may be replaced.
+    """
+    for package in ("altair", "vl_convert"):
+        require(package, "linkparity report", INSTALL)
+    check_output(out, force, inputs=rows)
+    found: dict[object, Row] = {}
+    for name in rows:
+        for place, row in enumerate(Results.read(name)):
+            key = row.id or (name, place)
+            if key not in found or found[key].error is not None:
+                found[key] = row
+    given = ["--out", out, *(["--against", against] if against else [])]
+    given += ["--figures", figures] if figures else []
+    command = shlex.join(["linkparity", "report", *rows, *given])
+    report = Report(Results(tuple(found.values())), against, command)
+    html = report.to_html()
+    with ExitStack() as stack:
+        (path,) = stack.enter_context(whole_files([out], force))
+        Path(path).write_text(html, encoding="utf-8")
+        written = report.save_figures(figures, force) if figures else []
+    return report, written
+
+
+def _table_row(
+    summary: Summary, seed: str, values: dict[str, Any], seconds: float
+) -> dict[str, Any]:
+    strength = summary.gamma if summary.strength is None else summary.strength
+    return {
+        "dataset": data_name(summary), "method": summary.method, "model": summary.model,
+        "criterion": summary.criterion, "strength": strength, "seed": seed, "values": values,
+        "seconds": seconds,
+    }  # fmt: skip
+
+
+def _unique(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))

@@ -1,0 +1,202 @@
+"""The report: one file, no network, everything escaped, readable without a script."""
+
+import base64
+import csv
+import gzip
+import hashlib
+import io
+import json
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from made_up_rows import EVIL, made_up_results, write_rows
+
+import linkparity as lp
+from linkparity.cli.command import main
+from linkparity.experiments.results import Results
+from linkparity.report.report_page import FORMATS, MAX_DOWNLOAD, Report
+from linkparity.support.errors import InputError
+
+RESULTS = made_up_results()
+NO_CLOSING = ("meta", "link", "input", "br", "hr", "img")
+
+
+@pytest.fixture(scope="module")
+def page():
+    failed = replace(RESULTS[0], seed=9, error=f"Diverged: {EVIL}", id="failed")
+    return Report(Results((*RESULTS, failed)), command=f"linkparity report {EVIL}").to_html()
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.seen, self.open, self.text = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+        if tag not in NO_CLOSING:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "script" not in self.open and "style" not in self.open:
+            self.text.append(data)
+
+
+def parse(page):
+    tags = Tags()
+    tags.feed(page)
+    assert not tags.open
+    return tags
+
+
+def packed(page, name):
+    found = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', page)
+    return gzip.decompress(base64.b64decode(found[1])).decode()
+
+
+def test_nothing_is_loaded_from_anywhere(page):
+    tags = parse(page)
+    assert not {tag for tag, _ in tags.seen} & {"img", "iframe", "object", "embed", "base"}
+    for _, attrs in tags.seen:
+        for name, value in attrs.items():
+            assert not name.startswith("on")
+            if name in ("src", "href", "action", "xlink:href"):
+                assert value == "data:," or value.startswith("#")
+    assert not re.search(r"(?:src|href)\s*=\s*[\"']?\s*(?:https?:)?//", page)
+    assert not re.search(r"url\(\s*[\"']?\s*(?:https?:)?//", page)
+    assert len(page.encode()) < 3_000_000
+
+
+def test_only_the_two_scripts_of_the_page_may_run(page):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert "default-src 'none'" in policy
+    assert "unsafe-eval" not in policy
+    allowed = re.findall(r"'sha256-([^']+)'", policy.replace("&#39;", "'"))
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+    assert allowed == hashes
+    assert len(scripts) == 2
+
+
+def test_labels_stay_text(page):
+    assert EVIL not in page
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    text = "".join(parse(page).text)
+    assert f"Diverged: {EVIL}" in text
+    assert f"linkparity report {EVIL}" in text
+
+
+def test_without_a_script_the_text_and_the_figures_are_there(page):
+    tags = parse(page)
+    text = " ".join("".join(tags.text).split())
+    for said in (
+        "What was found", "has the largest gap", "Not beaten on dp and auc", "Up is more accurate",
+        "Limits", "What was asked", "linkparity 0.1.0", "it is not a finding that a system is fair",
+        "polbooks", "Failed fits",
+    ):  # fmt: skip
+        assert said in text
+    charts = [a for tag, a in tags.seen if tag == "div" and a.get("class") == "chart"]
+    assert len(charts) == 8
+    assert all(a["role"] == "img" and len(a["aria-label"]) > 20 for a in charts)
+    assert len([tag for tag, _ in tags.seen if tag == "svg"]) == 8
+    for row in RESULTS:
+        assert f"{row.auc:.4f}" in page
+
+
+def test_every_figure_has_one_line_on_how_to_read_it(page):
+    for figure in re.findall(r"<figure>.*?</figure>", page, re.DOTALL):
+        assert len(re.findall(r"<figcaption>[^<]{60,}", figure)) == 1
+
+
+def test_downloads_hold_the_rows(page):
+    rows = json.loads(packed(page, "rows-json"))
+    assert rows[: len(RESULTS)] == [row.to_dict() for row in RESULTS]
+    table = list(csv.DictReader(io.StringIO(packed(page, "rows-csv"))))
+    assert [float(row["auc"]) for row in table[: len(RESULTS)]] == [row.auc for row in RESULTS]
+    assert table[-1]["error"] == f"Diverged: {EVIL}"
+
+
+def test_old_rows_give_a_page_without_those_panels():
+    page = Report(made_up_results(seeds=1, bare=True, gammas=(5.0,))).to_html()
+    parse(page)
+    assert page.count("<figure>") == 2
+    for name in ("strength", "groups", "distribution", "training"):
+        assert f"Not shown: {name};" in page
+
+
+def test_many_rows_stay_small(monkeypatch):
+    from linkparity.report import report_page
+
+    monkeypatch.setattr(report_page, "MAX_DOWNLOAD", 15_000)
+    rows = made_up_results(seeds=4)
+    found = Report(rows)._downloads()
+    assert found["left_out"][:2] == ["quantiles", "history"]
+    assert len(found["json"]) + len(found["csv"]) <= 15_000
+    assert MAX_DOWNLOAD < 1_500_000
+
+
+def exit_code(*args):
+    with pytest.raises(SystemExit) as done:
+        main([str(arg) for arg in args])
+    return done.value.code or 0
+
+
+@pytest.mark.slow
+def test_the_command_writes_page_and_figures(tmp_path, capfd):
+    rows = write_rows(made_up_results(seeds=1, datasets=("mine",)), tmp_path / "rows.jsonl")
+    out, figures = tmp_path / "report.html", tmp_path / "new" / "figures"
+    args = ("report", rows, "--out", out)
+    assert exit_code(*args, "--figures", figures, "--json") == 0
+    told = json.loads(capfd.readouterr().out)
+    assert told["rows"] == 10
+    assert "has the largest gap: dp 0." in told["findings"]["mine"][0]
+    assert sorted(map(str, figures.iterdir())) == sorted(told["figures"])
+    assert len(told["figures"]) == 8 * len(FORMATS)
+    begins = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}
+    for file in figures.iterdir():
+        assert file.read_bytes().startswith(begins[file.suffix[1:]])
+    assert f"linkparity report {rows} --out {out}" in out.read_text()
+    assert exit_code(*args) == 2
+    assert "exists already" in capfd.readouterr().err
+    assert exit_code(*args, "--against", "papers") == 2
+    assert "did you mean 'paper'?" in capfd.readouterr().err
+    assert exit_code(*args, "--against", "paper", "--force") == 0
+    assert "has the largest gap: dp 0." in capfd.readouterr().out
+
+
+def test_rows_of_two_files_count_once(tmp_path):
+    from linkparity.report.report_page import make_report
+
+    results = made_up_results(seeds=1, datasets=("mine",), bare=True)
+    failed = Results((replace(results[0], error="Diverged: x"), *results[1:4]))
+    files = [write_rows(failed, tmp_path / "a"), write_rows(results, tmp_path / "b")]
+    report, _ = make_report(list(map(str, files)), str(tmp_path / "r.html"))
+    assert list(report.results) == list(results)
+
+
+def test_without_the_extra_it_is_one_line(tmp_path, capfd, monkeypatch):
+    rows = write_rows(made_up_results(seeds=1), tmp_path / "rows.jsonl")
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert exit_code("report", rows, "--out", tmp_path / "r.html") == 2
+    said = 'Error: linkparity report needs vl_convert: pip install "linkparity[report]"\n'
+    assert capfd.readouterr().err == said
+
+
+def test_files_without_a_finished_row_are_one_line(tmp_path, capfd):
+    row = replace(RESULTS[0], error="Diverged: x")
+    rows = write_rows(Results((row,)), tmp_path / "rows.jsonl")
+    assert exit_code("report", rows, "--out", tmp_path / "r.html") == 2
+    assert "there are no finished rows; the first failed: Diverged: x" in capfd.readouterr().err
+    with pytest.raises(InputError, match="unknown comparison 'x'; known: paper"):
+        lp.Report(RESULTS, against="x")
+    assert not (tmp_path / "r.html").exists()
