@@ -16,18 +16,19 @@ def planted(seed: int = 0, scale: int = 1) -> Graph:
     return plain.subgraph(plain.degree() > 0)
 
 
-def planted_bipartite(seed: int = 0) -> Graph:
+def planted_bipartite(seed: int = 0, scale: int = 1) -> Graph:
     """80 sources of three groups and 40 targets without one; like sources link alike."""
+    sources, targets = 80 * scale, 40 * scale
     generator = torch.Generator().manual_seed(seed)
-    group = torch.randint(3, (80,), generator=generator)
-    taste = torch.arange(40) % 3
-    popular = torch.rand(40, generator=generator)
+    group = torch.randint(3, (sources,), generator=generator)
+    taste = torch.arange(targets) % 3
+    popular = torch.rand(targets, generator=generator)
     chance = (0.05 + 0.7 * (group[:, None] == taste[None, :])) * popular
-    links = torch.nonzero(torch.rand(80, 40, generator=generator) < chance)
-    links[:, 1] += 80
-    everyone = torch.cat([group, torch.full((40,), -1)])
-    side = torch.cat([torch.zeros(80), torch.ones(40)]).long()
-    graph = Graph(120, links, everyone, ("a", "b", "c"), side)
+    links = torch.nonzero(torch.rand(sources, targets, generator=generator) < chance)
+    links[:, 1] += sources
+    everyone = torch.cat([group, torch.full((targets,), -1)])
+    side = torch.cat([torch.zeros(sources), torch.ones(targets)]).long()
+    graph = Graph(sources + targets, links, everyone, ("a", "b", "c"), side)
     return graph.subgraph(graph.degree() > 0)
 
 
@@ -39,10 +40,13 @@ def make(name: str, graph: Graph, seed: int = 0) -> LinkModel:
 
 
 def suited(name: str, graph: Graph) -> Graph:
-    """The same graph, with groups on both sides for a model that needs them."""
+    """The same graph; for fairdrop a larger one with groups on both sides."""
     if name != "fairdrop" or graph.side is None:
         return graph
-    group = torch.where(graph.group < 0, torch.arange(graph.num_nodes) % 3, graph.group)
+    graph = planted_bipartite(scale=3)
+    count = torch.zeros(graph.num_nodes, 3)
+    count.index_put_((graph.links[:, 1], graph.group[graph.links[:, 0]]), torch.ones(1), True)
+    group = torch.where(graph.group < 0, count.argmax(dim=1), graph.group)  # that of most sources
     return Graph(graph.num_nodes, graph.links, group, graph.group_names, graph.side)
 
 

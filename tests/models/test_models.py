@@ -63,7 +63,8 @@ def test_learns_a_planted_graph(name, graph):
             return roc_auc_score(split.test.label, model.eval()(split.test.index))
 
     before = score()
-    for _ in train(model, split.train):
+    epochs = 600 if name == "fairdrop" else None  # half of the links teach less per step
+    for _ in train(model, split.train, epochs=epochs):
         pass
     assert not model.training
     solved = name == "maxent"  # when it was made

@@ -1,6 +1,7 @@
 """FairDrop: GAE trained on random subgraphs in which links between groups are more frequent."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -26,14 +27,15 @@ class FairDrop(GAE):
 
     ``strength`` is δ, between 0 and ½: at 0 every link is kept with probability ½, whatever its
     groups, and at ½ only links between groups are. A link with an end that has no group is kept
-    with probability ½. Every ten epochs the links are drawn anew; convolutions and cross-entropy
-    know the kept links only. In use, the convolutions are over the whole graph, and a regularizer
-    acts on the logits in use.
+    with probability ½. Every ten epochs the links are drawn anew; a dropped link is neither in the
+    convolutions nor in the cross-entropy. In use, the convolutions are over the whole graph, and a
+    regularizer acts on the logits in use.
 
     Spinelli et al. (2021), *FairDrop: Biased Edge Dropout for Enhancing Fairness in Graph
     Representation Learning*.
     """
 
+    epochs = 200
     strength = 0.16
 
     def __init__(
@@ -87,7 +89,7 @@ def keep_chance(graph: Graph, strength: float) -> Tensor:
 
 
 class _Subgraphs:
-    """The training pairs of random subgraphs, one for :data:`REDRAW` epochs each.
+    """The training pairs of a graph without the dropped links, drawn anew in :data:`REDRAW` epochs.
 
     Args:
         model: that uses the matrix of the kept links.
@@ -97,15 +99,15 @@ class _Subgraphs:
     """
 
     def __init__(self, model: FairDrop, graph: Graph, keep: Tensor, settings: Settings) -> None:
-        self.model, self.graph, self.keep, self.settings = model, graph, keep, settings
-        self.epoch = 0
+        self.model, self.graph, self.keep = model, graph, keep
+        self.generator, self.epoch = settings.generator, 0
         self.pairs = training_pairs(model, graph, Objective(), settings)
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     def score(self, model: LinkModel, batch: int) -> ScoredBatch:
-        """The model's logits on one batch of pairs of the present subgraph."""
+        """The model's logits on one batch of pairs."""
         if batch == 0:
             if self.epoch % REDRAW == 0:
                 self.draw()
@@ -113,11 +115,12 @@ class _Subgraphs:
         return self.pairs.score(model, batch)
 
     def draw(self) -> None:
-        """Draw another subgraph, for the convolutions and for the pairs."""
-        graph = self.graph
-        drawn = torch.rand(graph.num_links, generator=self.settings.generator)
-        part = Graph(graph.num_nodes, graph.links[drawn < self.keep], graph.group, side=graph.side)
+        """Draw which links are kept, for the convolutions and for the pairs."""
+        kept = torch.rand(self.graph.num_links, generator=self.generator) < self.keep
+        part = replace(self.graph, links=self.graph.links[kept])
         self.model.kept_spread = SparseMatrix(normalised_adjacency(part))
-        self.model.eval()  # nothing random is drawn where the factors are checked
-        self.pairs = training_pairs(self.model, part, Objective(), self.settings)
-        self.model.train()
+        self.keep_links(kept)
+
+    def keep_links(self, kept: Tensor) -> None:
+        """Leave the links where ``kept (E,)`` is False out of the fit."""
+        self.pairs.keep_links(kept)

@@ -1,6 +1,7 @@
 """Models that are fitted in one form and used in another: parity is about the form in use."""
 
 import numpy as np
+from torch import Tensor
 
 from linkparity.models.base import LinkModel
 from linkparity.projection.sums import Sums
@@ -27,6 +28,10 @@ class ParityInUse:
         parity = self.parity.score(model.eval(), batch)
         model.train()
         return _TwoBatches(fit, parity)
+
+    def keep_links(self, kept: Tensor) -> None:
+        """Leave the links where ``kept (E,)`` is False out of the fit."""
+        self.fit.keep_links(kept)
 
 
 class _TwoBatches:

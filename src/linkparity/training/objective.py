@@ -143,6 +143,10 @@ class PairSet(Protocol):
         """The model's logits on one batch."""
         ...
 
+    def keep_links(self, kept: Tensor) -> None:
+        """Leave the links where ``kept (E,)`` is False out of the fit, until told otherwise."""
+        ...
+
 
 def push_back(factors: tuple[Tensor, Tensor], gradients: Sequence[Tensor]) -> None:
     """Backpropagate gradients of both factors to the parameters behind them."""

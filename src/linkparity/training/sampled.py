@@ -67,8 +67,12 @@ class SampledPairs:
         self.bounds = [len(self.rows) * b // count for b in range(count + 1)]
         place = torch.empty(graph.num_nodes, dtype=torch.int64)
         place[self.rows] = torch.arange(len(self.rows))
-        #: Place of the row × num_nodes + partner, of every link, sorted.
-        self.codes = torch.sort(place[ends[:, 0]] * graph.num_nodes + ends[:, 1]).values
+        self.ends = 1 if graph.bipartite else 2
+        #: Place of the row × num_nodes + partner, of every link from both ends, and sorted.
+        self.link_codes = place[ends[:, 0]] * graph.num_nodes + ends[:, 1]
+        self.codes = torch.sort(self.link_codes).values
+        #: Those of links that are left out of the fit.
+        self.left_out: Tensor | None = None
         self.table = None
         if graph.num_nodes**2 <= TABLE:
             self.table = torch.zeros(graph.num_nodes**2, dtype=torch.bool)
@@ -95,11 +99,18 @@ class SampledPairs:
         code = (place * self.num_nodes + other)[self.rows[place] != other]
         label = torch.cat([torch.ones(len(linked), dtype=torch.bool), self._is_link(code, linked)])
         code = torch.cat([linked, code])
+        if self.left_out is not None:
+            kept = ~torch.isin(code, self.left_out)
+            code, label = code[kept], label[kept]
         if self.processes.size > 1:
             mine = slice(self.processes.rank, None, self.processes.size)
             code, label = code[mine], label[mine]
         row = torch.div(code, self.num_nodes, rounding_mode="floor")
         return torch.stack([self.rows[row], code - row * self.num_nodes], dim=1), label
+
+    def keep_links(self, kept: Tensor) -> None:
+        """Leave the links where ``kept (E,)`` is False out of the pairs."""
+        self.left_out = self.link_codes[~kept.repeat(self.ends)]
 
     def _is_link(self, code: Tensor, linked: Tensor) -> Tensor:
         if self.table is not None:

@@ -61,6 +61,8 @@ class AllPairsBatch(RememberedSums):
         self.link_softplus = self._link_softplus(none)
         link, other = self.pairs.weights
         loss = link * (self.link_softplus.sum() - float(self.links.x.sum()))
+        if self.pairs.kept is not None:
+            loss = link * float((softplus(-self.links.x, threshold=40) * self.pairs.kept).sum())
         loss += other * self.softplus.sum()
         return float(self.pairs.processes.add(np.array([loss]))[0]) / self.pairs.total
 
@@ -101,6 +103,8 @@ class AllPairsBatch(RememberedSums):
         """Add the gradient of ``fit`` · fit + γ · divergence to the model's parameters."""
         link, other = (fit * weight / self.pairs.total for weight in self.pairs.weights)
         gradient = (torch.sigmoid(self.links.x) - 1) * link
+        if self.pairs.kept is not None:
+            gradient *= self.pairs.kept
         used, weight = np.zeros(len(self.pairs.area), dtype=bool), 0.0
         if tilt is not None and gamma != 0:
             assert self.cells is not None

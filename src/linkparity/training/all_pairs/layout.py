@@ -60,6 +60,7 @@ class Blocks:
         tiles: rectangles that hold every pair once.
         segments: one per pair of groups.
         link: ``(E,)`` where each link lies in memory, in that order.
+        link_number: ``(E,)`` which of the graph's links each of them is.
         link_start: ``(segments + 1,)`` where the links of each segment begin.
         size: numbers to keep per quantity.
     """
@@ -69,6 +70,7 @@ class Blocks:
     tiles: tuple[Tile, ...]
     segments: tuple[Segment, ...]
     link: Tensor
+    link_number: Tensor
     link_start: np.ndarray
     size: int
 
@@ -97,8 +99,10 @@ class AllPairs:
         self.blocks = lay_out(graph, processes.rank, processes.size)
         #: Pairs of each segment that are no links.
         self.area = np.array([s.pairs - s.links for s in self.blocks.segments], dtype=float)
-        self.total = weights.other * (graph.num_pairs - graph.num_links)
-        self.total += weights.link * graph.num_links
+        self.others = graph.num_pairs - graph.num_links
+        self.total = weights.other * self.others + weights.link * graph.num_links
+        #: Share of each link in the fit, in the order of memory; None when all are in it.
+        self.kept: Tensor | None = None
         self.cells = None if criterion is None else self._cells(criterion)
         if self.cells is not None:
             #: The cell of each segment's other pairs, and of its links; −1 is none.
@@ -119,6 +123,11 @@ class AllPairs:
             sizes = (size, size, size, min(size, PIECE))
             self.buffers = tuple(torch.empty(count, dtype=dtype) for count in sizes)
         return AllPairsBatch(self, *factors)
+
+    def keep_links(self, kept: Tensor) -> None:
+        """Leave the links where ``kept (E,)`` is False out of the fit."""
+        self.kept = kept[self.blocks.link_number].double()
+        self.total = self.weights.other * self.others + self.weights.link * float(kept.sum())
 
     def _cells(self, criterion: Criterion) -> Cells:
         """The cell of each segment's other pairs, then of its links, with the weight of all."""
@@ -150,7 +159,8 @@ def lay_out(graph: Graph, part: int = 0, parts: int = 1) -> Blocks:
         bounds.append((groups, first, at))
         pairs.append(at - first - doubled)
     place = _places(tiles, ends)
-    link = torch.sort(place[place >= 0]).values
+    link, number = torch.sort(place[place >= 0])
+    number = torch.nonzero(place >= 0)[:, 0][number]
     starts = np.array([0] + [end for _, _, end in bounds])
     link_start = np.searchsorted(link.numpy(), starts)
     links = np.diff(link_start).tolist()
@@ -158,7 +168,7 @@ def lay_out(graph: Graph, part: int = 0, parts: int = 1) -> Blocks:
         Segment(groups, begin, end, count, linked)
         for (groups, begin, end), count, linked in zip(bounds, pairs, links, strict=True)
     )
-    return Blocks(rows, columns, tuple(tiles), segments, link, link_start, at)
+    return Blocks(rows, columns, tuple(tiles), segments, link, number, link_start, at)
 
 
 def _sorted_nodes(graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
