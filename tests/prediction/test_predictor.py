@@ -91,6 +91,7 @@ def test_it_has_the_manners_of_scikit_learn():
         predictor.predict_proba([[0, 1]])
 
 
+@pytest.mark.filterwarnings("ignore:.*learned nothing")  # in eight epochs
 def test_predictions_of_every_model(name, graph):
     graph = suited(name, graph)
     predictor = quick(name, criterion="dp").fit(graph)

@@ -194,6 +194,7 @@ def test_what_a_killed_save_left_is_no_obstacle(tmp_path):
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*learned nothing")  # in eight epochs
 @pytest.mark.parametrize("make", [planted, planted_bipartite])
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_saved_and_loaded_it_is_the_same(name, make, tmp_path):
