@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from table_cases import exit_code, make_scores
 
+from linkparity.cli import output
 from linkparity.cli.output import SafeConsole
 from linkparity.support.display import Displayed, Grid
 
@@ -124,3 +126,21 @@ def test_any_encoding_of_stdout_will_do(here, encoding):
     assert "rouge–é" in json.loads(done.stdout.decode(encoding))["groups"]
     done = in_shell("", "project", "s.csv", *COMMON, "--out", "f.csv", encoding=encoding)
     assert done.returncode == 0, done.stderr
+
+
+def test_stages_are_told_after_a_silence_and_fast_work_is_silent(capfd, monkeypatch):
+    with output.stages() as stage:
+        stage("reading")
+        stage("splitting")
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr(output, "QUIET", 0.05)
+    with output.stages() as stage:
+        stage("reading")
+        time.sleep(0.3)
+        for part in range(50):
+            stage(f"ranking {part}")
+            time.sleep(0.01)
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0] == "reading …"
+    assert len(lines) > 1
+    assert all(line.startswith("ranking ") for line in lines[1:])

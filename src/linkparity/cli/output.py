@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -25,7 +26,7 @@ WIDTH = 110
 ASCII = str.maketrans({"–": "-", "−": "-", "…": "."})
 #: Characters of an error, which may quote a value of any length.
 LONGEST = 800
-#: Seconds after which a stage of the work is told.
+#: Seconds of silence after which the stage at work is told.
 QUIET = 5.0
 #: Control characters that JSON leaves as they are.
 UNESCAPED = re.compile("[\x7f-\x9f]")
@@ -85,15 +86,22 @@ def say(text: str) -> None:
 def stages() -> Iterator[Callable[[str], None]]:
     """A function to call with each stage of the work, which ends the one before.
 
-    A stage that takes more than five seconds is told, so that fast work is silent.
+    The stage at work is told when nothing was said for five seconds, so that fast work is silent.
     """
     timer: threading.Timer | None = None
+    last = time.monotonic()
+
+    def tell(stage: str) -> None:
+        nonlocal last
+        last = time.monotonic()
+        say(f"{stage} …")
 
     def begin(stage: str) -> None:
         nonlocal timer
         if timer is not None:
             timer.cancel()
-        timer = threading.Timer(QUIET, say, (f"{stage} …",))
+        wait = max(0.0, last + QUIET - time.monotonic())
+        timer = threading.Timer(wait, tell, (stage,))
         timer.daemon = True
         timer.start()
 

@@ -207,12 +207,13 @@ def predict(
         raise InputError("--for goes with --top", "--pairs names its nodes itself")
     if as_json and out == "-":
         raise InputError("--json and --out - both write to stdout", "give --out a file")
-    if pairs is not None:
-        given = PairsFile(pairs, source, target_column, unknown, self_loops)  # type: ignore[arg-type]
-        rows = predict_pairs(run, given, out, force)
-    else:
-        assert top is not None
-        rows = predict_top(run, top, for_, out, force)
+    with stages() as stage:
+        if pairs is not None:
+            given = PairsFile(pairs, source, target_column, unknown, self_loops)  # type: ignore[arg-type]
+            rows = predict_pairs(run, given, out, force, stage)
+        else:
+            assert top is not None
+            rows = predict_top(run, top, for_, out, force, stage)
     if out == "-":
         return
     with outputs_in_place(out):

@@ -1,6 +1,7 @@
 """Scores for the pairs of a file, or the most likely new partners of each node."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 from linkparity.graph.graph import Graph
 from linkparity.graph.untidy import SelfLoops, check_choice, self_loop_error
 from linkparity.prediction import LinkPredictor
-from linkparity.support.display import place
+from linkparity.support.display import counted, place
 from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM, check_output, whole_file
 from linkparity.support.registry import LOOKED_AT, did_you_mean
@@ -47,28 +48,48 @@ class PairsFile:
         check_choice("self_loops", self.self_loops)
 
 
-def predict_pairs(run: str, pairs: PairsFile, out: str, force: bool = False) -> int:
-    """Write the table of pairs with a column ``score``; return the number of rows."""
+def predict_pairs(
+    run: str,
+    pairs: PairsFile,
+    out: str,
+    force: bool = False,
+    on_stage: Callable[[str], object] = lambda stage: None,
+) -> int:
+    """Write the table of pairs with a column ``score``; return the number of rows.
+
+    ``on_stage`` is called with a few words when each stage of the work begins.
+    """
     shape = _output_format(out, force, pairs.name, run)
     predictor = LinkPredictor.load(run)
+    on_stage(f"reading {pairs.name}")
     with Workspace() as workspace:
         file = open_table_file(pairs.name, workspace)
         with DuckEngine(workspace, size_of(file)) as engine:
             given = engine.read(file, "pairs")
             engine.lock(workspace.path, *output_directory(out))
             rows, index = _numbered_pairs(engine, given, predictor.graph_, pairs)
+            on_stage(f"scoring {counted(len(index), 'pair')}")
             scores = predictor.predict_proba(index)
+            on_stage(f"writing {out}")
             with whole_file(out, force, workspace.path) as path:
                 _write(engine, given, rows, scores, path, shape)
     return len(index)
 
 
-def predict_top(run: str, k: int, nodes: str | None, out: str, force: bool = False) -> int:
+def predict_top(
+    run: str,
+    k: int,
+    nodes: str | None,
+    out: str,
+    force: bool = False,
+    on_stage: Callable[[str], object] = lambda stage: None,
+) -> int:
     """Write the ``k`` most likely new partners of each node; return the number of rows.
 
     ``nodes`` holds ids with commas between them, or is a file with one id per line; None is all
     nodes, in a bipartite graph all sources. A target in ``nodes`` is written in the column of
-    targets, and its partners in the column of sources.
+    targets, and its partners in the column of sources. ``on_stage`` is called with a few words when
+    each stage of the work begins.
     """
     import pyarrow as pa
 
@@ -79,7 +100,11 @@ def predict_top(run: str, k: int, nodes: str | None, out: str, force: bool = Fal
     predictor = LinkPredictor.load(run)
     names, side = _names(predictor.graph_), _sides(predictor.graph_)
     chosen = np.flatnonzero(side == 0) if wanted is None else _numbers_of(wanted, names)
-    best = predictor.top(k, chosen)
+    total = len(chosen)
+    best = predictor.top(
+        k, chosen, lambda done: on_stage(f"ranking: {done:,} of {total:,} nodes done")
+    )
+    on_stage(f"writing {out}")
     turned = side[best.node] == 1
     first = np.where(turned, best.partner, best.node)
     second = np.where(turned, best.node, best.partner)

@@ -1,6 +1,7 @@
 """What a fitted predictor does: predict, rank, save, load."""
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -62,10 +63,16 @@ class FittedPredictor:
         """``(P,)`` probabilities that the pairs are links."""
         return np.asarray(expit(self.predict_logits(pairs)))
 
-    def top(self, k: int = 10, nodes: object = None) -> Ranking:
+    def top(
+        self,
+        k: int = 10,
+        nodes: object = None,
+        on_nodes: Callable[[int], object] = lambda done: None,
+    ) -> Ranking:
         """The ``k`` likeliest new partners of each node, or of ``nodes (N,)``.
 
         Known links and the node itself are left out, sides respected, ties broken by node number.
+        ``on_nodes`` is called with the number of nodes done.
         """
         self._check_fitted()
         every = range(self.graph_.num_nodes)
@@ -74,7 +81,9 @@ class FittedPredictor:
             problem = f"must be a list of node numbers, got {nodes!r:.60}"
             raise InputError(problem, argument="nodes", caller="top")
         with torch.no_grad():
-            return rank_partners(self.model_, self.graph_, k, chosen, self.tilts_, self.held_out_)
+            return rank_partners(
+                self.model_, self.graph_, k, chosen, self.tilts_, self.held_out_, on_nodes
+            )
 
     def _index(self, pairs: object) -> Tensor:
         self._check_fitted()

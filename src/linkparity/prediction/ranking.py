@@ -77,8 +77,12 @@ def rank_partners(
     nodes: Tensor,
     tilts: Tilts | None = None,
     held_out: Tensor | None = None,
+    on_nodes: Callable[[int], object] = lambda done: None,
 ) -> Ranking:
-    """The ``k`` partners of highest logit for each of ``nodes``, no link of ``held_out (E, 2)``."""
+    """The ``k`` partners of highest logit for each of ``nodes``, no link of ``held_out (E, 2)``.
+
+    ``on_nodes`` is called with the number of nodes done, block by block.
+    """
     k = whole_number(k, "k", "top")
     if k < 1:
         raise InputError(f"must be at least 1, got {k}", argument="k", caller="top")
@@ -96,6 +100,7 @@ def rank_partners(
         return logits if tilts is None else logits + tilts.of(graph.group[index])
 
     for low in range(0, len(nodes), rows):
+        on_nodes(low)
         part = nodes[low : low + rows]
         if factors is None:
             pairs = torch.cartesian_prod(part, torch.arange(graph.num_nodes))
