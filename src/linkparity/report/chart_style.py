@@ -13,7 +13,7 @@ from linkparity.experiments.results import Summary
 from linkparity.metrics.measures import MEASURES
 from linkparity.report import chart_data
 from linkparity.report.chart_data import Choices
-from linkparity.support.optional import require
+from linkparity.support.errors import require
 
 INSTALL = "linkparity[report]"
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "triangle-left")

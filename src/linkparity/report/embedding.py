@@ -13,7 +13,7 @@ from io import StringIO
 from typing import Any
 
 from linkparity.report.chart_style import INSTALL
-from linkparity.support.optional import require
+from linkparity.support.errors import require
 
 #: Width of the charts that are there before a script has run.
 STATIC_WIDTH = {"groups-before": 300, "groups-after": 300, "strength-gap": 420}

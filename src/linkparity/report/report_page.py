@@ -22,9 +22,8 @@ from linkparity.report.charts import make_charts
 from linkparity.report.findings import facts, findings, notes
 from linkparity.report.paper_tables import comparison_tables, differences
 from linkparity.report.rendering import render
-from linkparity.support.errors import InputError
+from linkparity.support.errors import InputError, require
 from linkparity.support.files import check_output, whole_files, write_text
-from linkparity.support.optional import require
 
 PAPER = "paper"
 FORMATS = ("svg", "png", "pdf")
