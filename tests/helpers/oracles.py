@@ -1,11 +1,11 @@
-"""Independent ways to the same numbers: pair by pair, brentq, cvxpy with Clarabel."""
+"""Independent ways to the same numbers: pair by pair, brentq, cvxpy with Clarabel, linprog."""
 
 import warnings
 from itertools import combinations_with_replacement
 
 import cvxpy as cp
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, linprog
 from scipy.special import expit, logsumexp
 
 
@@ -77,6 +77,29 @@ def primal(logits, rows, weight, target, tolerance=0.0, labels=None):
         warnings.simplefilter("ignore")  # it may fall short of 1e-10; callers ask for 1e-6
         problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     return problem.value, p.value
+
+
+def suboptimality(logits, tilt, rows, weight, target, tolerance):
+    """An upper bound on how far the KL of tilted logits is above the optimum, by a linear program.
+
+    KL is convex in p and its gradient is the tilt, so that KL(p) − KL(q) ≤ Σ w·tilt·(p − q) for
+    every q that the constraints allow. None if they allow none.
+    """
+    size, keys = len(logits), sorted({key for key, _ in rows})
+    means, middle = np.zeros((len(rows), size + len(keys))), np.zeros(len(rows))
+    for row, (key, members) in enumerate(rows):
+        index = [k for k, _ in members]
+        means[row, index] = weight[index] / weight[index].sum()
+        if target == "free":
+            means[row, size + keys.index(key)] = -1.0
+        else:
+            every = [k for other, more in rows if other == key for k, _ in more]
+            h = np.average(expit(logits[every]), weights=weight[every])
+            middle[row] = h if target == "model" else target
+    bounds = np.concatenate([means, -means]), np.concatenate([middle, -middle]) + tolerance
+    cost = np.concatenate([weight * tilt, np.zeros(len(keys))])
+    best = linprog(cost, *bounds, bounds=(0, 1), method="highs")
+    return None if best.status == 2 else weight @ (tilt * expit(logits + tilt)) - best.fun
 
 
 def scalar_tilt(logits, weight, goal):

@@ -1,25 +1,42 @@
-"""Several attributes with a tolerance: random problems against an interior-point solver."""
+"""Several attributes with a tolerance: random problems against an interior-point solver.
+
+``LINKPARITY_COUPLED`` is the number of problems of the standing test, and
+``LINKPARITY_COUPLED_FROM`` the first seed.
+"""
+
+import os
 
 import numpy as np
 import pytest
 import torch
-from oracles import constraints_of, primal
+from oracles import constraints_of, primal, suboptimality
 
 from linkparity import Infeasible, i_project
 
+#: Logits up to here are compared with cvxpy, which does not converge far beyond.
+NEAR, FAR = 20.0, 60.0
+FEW = 60
+MANY = int(os.environ.get("LINKPARITY_COUPLED", "500"))
+FIRST = int(os.environ.get("LINKPARITY_COUPLED_FROM", str(FEW)))
 
-def random_attributes(seed, reach):
+
+def random_attributes(seed):
     """Logits, weights, two to four attributes of tiny cells, a target and a tolerance."""
     rng = np.random.default_rng(seed)
+    reach = NEAR if seed % 2 else FAR
     count = int(rng.integers(8, 40))
     groups = {
         f"attribute {i}": rng.integers(0, rng.integers(2, 5), (count, 2))
         for i in range(rng.integers(2, 5))
     }
-    logits = rng.uniform(-reach, reach, count)
+    logits = (
+        rng.uniform(-reach, reach, count),
+        np.clip(rng.normal(-reach / 3, reach / 6, count), -reach, reach),
+        rng.choice([-reach, -1.0, 0.0, reach], count),
+    )[rng.integers(3)]
     weight = rng.choice([1.0, 0.5, 3.0], count)
     target = ("model", "free", 0.3)[rng.integers(3)]
-    return logits, weight, groups, target, float(rng.choice([0.005, 0.02, 0.1]))
+    return logits, weight, groups, target, float(rng.choice([1e-4, 0.005, 0.02, 0.1]))
 
 
 def solve(logits, weight, groups, target, tolerance):
@@ -37,36 +54,34 @@ def rows_of(groups):
     ]
 
 
-def agrees_with_the_primal(seed):
-    logits, weight, groups, target, tolerance = problem = random_attributes(seed, 20.0)
-    value, _ = primal(logits, rows_of(groups), weight, target, tolerance)
+def check(seed):
+    """Compare with a linear program, and with cvxpy where that finds a solution; whether it did."""
+    logits, weight, groups, target, tolerance = problem = random_attributes(seed)
+    rows = rows_of(groups)
     try:
         found = solve(*problem)
     except Infeasible:
-        assert value is None or not np.isfinite(value), seed
-        return
-    assert found.residual <= tolerance + 1e-6, seed
-    if value is not None and np.isfinite(value):
-        assert found.kl.item() == pytest.approx(value, rel=1e-6, abs=1e-6), seed
+        assert suboptimality(logits, 0 * logits, rows, weight, target, tolerance) is None, seed
+        return False
+    kl = found.kl.item()
+    assert found.residual <= tolerance + 1e-9, seed
+    tilt = found.tilt.numpy()[found.cell.numpy()]
+    above = suboptimality(logits, tilt, rows, weight, target, tolerance)
+    assert above is not None, seed
+    assert above <= 1e-6 * max(kl, 1.0), seed
+    if np.abs(logits).max() > NEAR:
+        return False
+    value, _ = primal(logits, rows, weight, target, tolerance)
+    if value is None or np.isinf(value):  # wrong, as the linear program has shown
+        return False
+    assert kl == pytest.approx(value, rel=1e-6, abs=1e-6), seed
+    return True
 
 
 def test_random_problems_agree_with_the_primal():
-    for seed in range(60):
-        agrees_with_the_primal(seed)
+    assert sum(map(check, range(FEW))) > FEW / 3
 
 
 @pytest.mark.standing
-def test_five_hundred_random_problems_agree_with_the_primal():
-    for seed in range(60, 560):
-        agrees_with_the_primal(seed)
-
-
-def test_far_logits_stay_within_the_tolerance():
-    for seed in range(60):
-        logits, weight, groups, target, tolerance = random_attributes(seed, 60.0)
-        try:
-            found = solve(logits, weight, groups, target, tolerance)
-        except Infeasible:
-            assert target != "free"
-            continue
-        assert found.residual <= tolerance + 1e-6, seed
+def test_many_random_problems_agree_with_the_primal():
+    assert sum(map(check, range(FIRST, FIRST + MANY))) > MANY / 3

@@ -25,7 +25,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"standing: {line}")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tried(request: pytest.FixtureRequest) -> list[str]:
     """Lines about what was tried, which pytest prints at its end."""
     return request.config.stash[TRIED]

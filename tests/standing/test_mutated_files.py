@@ -51,9 +51,6 @@ def report(seed: int, ended: Ended, args: list[str], place: Path) -> str:
     return wrong and f"seed {seed}: {wrong}: {' '.join(args)}: {ended.code} {ended.err[-600:]}"
 
 
-@pytest.mark.xfail(
-    reason="5 of 2,000 mutated Parquet files hold numbers (nan among them) that end in exit 70"
-)
 def test_damaged_files_give_a_result_or_one_line(servers, world, place, tried):
     def run(start):
         seeds = range(start, min(start + BATCH, FIRST + CASES))
@@ -72,9 +69,6 @@ def test_damaged_files_give_a_result_or_one_line(servers, world, place, tried):
     assert 0.1 < good / len(found) < 0.6
 
 
-@pytest.mark.xfail(
-    reason="5 of 2,000 mutated Parquet files hold numbers (nan among them) that end in exit 70"
-)
 def test_damaged_files_in_processes_of_their_own(world, place, tried):
     def run(seed):
         args = make_case(seed, place, str(seed))

@@ -80,6 +80,47 @@ def test_a_damaged_page_of_scores_is_found_when_it_is_read(here, capfd, column):
     )
 
 
+@pytest.mark.parametrize("value", [-3.0, 7.5, float("nan"), float("inf")])
+@pytest.mark.parametrize("verb", ["audit", "project"])
+def test_values_are_checked_whatever_the_statistics_of_a_parquet_file_say(here, capfd, verb, value):
+    """An optimizer that believes the file's minimum and maximum leaves out checks of values."""
+    scores, _ = here
+    path = Path("s.parquet")
+    plain = {"use_dictionary": False, "compression": "none"}
+    scores.to_parquet(path, index=False, **plain)
+    found = np.float64(scores.score[5]).tobytes()
+    data = path.read_bytes()
+    assert data.count(found) == 1
+    path.write_bytes(data.replace(found, np.float64(value).tobytes()))
+    out = ("--out", "o.csv") if verb == "project" else ()
+    said = refused(capfd, verb, "s.parquet", *COMMON, *out)
+    assert said.startswith(f"s.parquet: row 6, column 'score': holds {value!r}, which is not")
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300, 2.5])
+def test_numbers_that_are_no_ids(here, capfd, value):
+    scores, people = here
+    number = {name: float(i) for i, name in enumerate(people.node)}
+    ends = ["source", "target"]
+    numbered = scores.assign(**{end: scores[end].map(number) for end in ends})
+    write(people.assign(node=range(len(people))), Path("n.csv"))
+    links = write(numbered[numbered.label == 1], Path("l.parquet"))
+    assert exit_code("train", "--links", links, *COMMON, "--model", "maxent", "--out", "run") == 0
+    numbered.loc[2, "source"] = value
+    write(numbered, Path("s.parquet"))
+    write(numbered[ends], Path("p.parquet"))
+    capfd.readouterr()
+    for args in (
+        ("project", "s.parquet", *COMMON, "--out", "o.csv"),
+        ("predict", "run", "--pairs", "p.parquet", "--out", "o.csv"),
+    ):
+        said = refused(capfd, *args)
+        file = "p.parquet" if args[0] == "predict" else "s.parquet"
+        assert said.startswith(f"{file}: row 3, column 'source': ")
+        assert ("the id is missing" in said) == np.isnan(value)
+
+
 def test_of_two_parquet_files_the_damaged_one_is_named(here, capfd):
     scores, people = here
     write(scores, Path("s.parquet"))

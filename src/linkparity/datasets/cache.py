@@ -4,11 +4,16 @@ import hashlib
 import io
 import os
 import tarfile
+import time
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import Any
 
 from linkparity.support.errors import PlainError
 from linkparity.support.files import whole_file
@@ -16,8 +21,12 @@ from linkparity.support.files import whole_file
 VARIABLE = "LINKPARITY_DATA"
 #: Seconds to wait for a server.
 TIMEOUT = 30
+#: Limits of a download; the archives have a few megabytes.
+MAX_SECONDS, MAX_BYTES, MAX_REDIRECTS = 600.0, 64 << 20, 5
 #: Bytes per step of the progress bar.
 CHUNK = 1 << 16
+#: Ask for the bytes as they are, so that nothing unpacks what a server packed.
+UNPACKED = {"Accept-Encoding": "identity"}
 
 
 class DataError(PlainError):
@@ -121,13 +130,11 @@ def _unpack(content: bytes, archive: Archive) -> dict[str, bytes]:
 
 def download(archive: Archive, folder: Path) -> Path:
     """Download the archive to ``folder``; it appears there only when complete and verified."""
-    import requests
-
     fix = f"put {archive.name} from {archive.url} into {folder}"
     try:
         content = _fetch(archive)
-    except requests.exceptions.RequestException as error:
-        problem = f"could not download {archive.name} ({type(error).__name__})"
+    except _Failed as error:
+        problem = f"could not download {archive.name} ({error})"
         raise DataError(problem, fix, caller="load") from None
     if hashlib.sha256(content).hexdigest() != archive.sha256:
         problem = f"{archive.url} did not send the published file (its sha256 differs)"
@@ -144,14 +151,66 @@ def download(archive: Archive, folder: Path) -> Path:
     return path
 
 
+class _Failed(Exception):
+    """A download that cannot be completed, or takes more time or space than any data set."""
+
+
 def _fetch(archive: Archive) -> bytes:
-    """The content at the archive's address, with a progress bar on stderr."""
-    import requests
+    """The content at the archive's address, with a progress bar on stderr.
+
+    A server that sends a byte now and then never runs into a socket's timeout, not even in its
+    headers. So a thread reads, and this function counts the bytes and the seconds.
+    """
     from rich.console import Console
     from rich.progress import track
 
-    with requests.get(archive.url, stream=True, timeout=TIMEOUT) as response:
-        response.raise_for_status()
-        chunks = -(-int(response.headers.get("Content-Length", 0)) // CHUNK) or None
-        parts = response.iter_content(CHUNK)
-        return b"".join(track(parts, archive.name, chunks, console=Console(stderr=True)))
+    parts: Queue[bytes | int | Exception | None] = Queue()
+    stop = Event()
+    Thread(target=_receive, args=(archive.url, parts, stop), daemon=True).start()
+    try:
+        received = _bounded(parts)
+        steps = next(received)
+        bar = track(received, archive.name, steps or None, console=Console(stderr=True))
+        return b"".join(part for part in bar if isinstance(part, bytes))
+    finally:
+        stop.set()
+
+
+def _bounded(parts: "Queue[bytes | int | Exception | None]") -> Iterator[Any]:
+    """The items of a queue until None, within the limits of time and size."""
+    end, size = time.monotonic() + MAX_SECONDS, 0
+    while True:
+        try:
+            part = parts.get(timeout=max(end - time.monotonic(), 0))
+        except Empty:
+            raise _Failed(f"not complete after {MAX_SECONDS:g} seconds") from None
+        if part is None:
+            return
+        if isinstance(part, Exception):
+            raise part
+        size += len(part) if isinstance(part, bytes) else 0
+        if size > MAX_BYTES:
+            raise _Failed(f"larger than {MAX_BYTES >> 20} MB")
+        yield part
+
+
+def _receive(url: str, parts: "Queue[bytes | int | Exception | None]", stop: Event) -> None:
+    """Put the expected number of parts, the parts as sent, and None or an error into a queue."""
+    import requests
+    import urllib3
+
+    expected = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError)
+    try:
+        with requests.Session() as session:
+            session.max_redirects = MAX_REDIRECTS
+            with session.get(url, stream=True, timeout=TIMEOUT, headers=UNPACKED) as response:
+                response.raise_for_status()
+                length = response.headers.get("Content-Length", "")
+                parts.put(-(-int(length) // CHUNK) if length.isdecimal() else 0)
+                for part in response.raw.stream(CHUNK, decode_content=False):
+                    if stop.is_set():
+                        return
+                    parts.put(part)
+        parts.put(None)
+    except Exception as error:
+        parts.put(_Failed(type(error).__name__) if isinstance(error, expected) else error)

@@ -27,6 +27,8 @@ IN_MEMORY = 64 << 20
 ROW_BYTES = 48
 #: Memory limit with a database on disk; the process around it needs a few hundred megabytes more.
 MEMORY = "800MB"
+#: Optimizers that believe the statistics in a Parquet file, so that wrong ones skip our checks.
+UNTRUSTED = "statistics_propagation"
 
 
 class DuckEngine(Engine):
@@ -48,6 +50,7 @@ class DuckEngine(Engine):
             "temp_directory": str(workspace.path / "spill"),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
+            "disabled_optimizers": UNTRUSTED,
         } | ({"memory_limit": MEMORY} if on_disk else {})
         database = str(workspace.path / "rows.duckdb") if on_disk else ":memory:"
         self.duck = duckdb.connect(database, config=settings)

@@ -30,6 +30,10 @@ def explain_duckdb(error: Exception, files: Iterable[TableFile]) -> BaseExceptio
             return unreadable(file, str(error))
     if isinstance(error, OF_SYSTEM):
         return PlainError(f"{_first_line(error)}; nothing was written", "try again")
+    if isinstance(error, duckdb.DataError):  # a value, not the text of a query
+        where = ", ".join(file.name for file in files)
+        problem = f"holds a value that cannot be used ({_first_line(error)})"
+        return InputError(problem, "look for numbers that are out of range", where=where)
     return None
 
 

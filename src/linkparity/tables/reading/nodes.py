@@ -37,7 +37,9 @@ class Groups:
 
 
 def absent(column: Any) -> Any:
-    """Whether an id is null or empty; blanks are an id like any other."""
+    """Whether an id is null, NaN or empty; blanks are an id like any other."""
+    if column.type().is_floating():
+        return column.isnull() | column.isnan()
     return column.isnull() | (column == "") if column.type().is_string() else column.isnull()
 
 
@@ -51,11 +53,15 @@ def missing(column: Any) -> Any:
 
 
 def id_text(column: Any) -> Any:
-    """Ids as text; a whole number that pandas stored as a float reads as a whole number."""
+    """Ids as text; a whole number that pandas stored as a float reads as a whole number.
+
+    NaN becomes null. A number beyond 2^53 or a fraction stays as it is written.
+    """
     if not column.type().is_floating():
         return column.cast("string")
-    whole = (column == column.floor()) & (column.abs() < 2.0**53)
-    return ibis.ifelse(whole, column.try_cast("int64").cast("string"), column.cast("string"))
+    whole = ibis.ifelse(column.abs() < 2.0**53, column, None).try_cast("int64")
+    text = ibis.ifelse(whole == column, whole.cast("string"), column.cast("string"))
+    return ibis.ifelse(column.isnan(), None, text)
 
 
 def comparable(*columns: Any) -> tuple[Any, ...]:
