@@ -45,7 +45,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory, world: World) -> Iterator[
     place = world.copy(tmp_path_factory.mktemp("rehearsal") / "world")
     for server in servers.all:
         for name, command in COMMANDS.items():
-            job = Job([[*command.args, "--force"]], str(place), world.env(place))
+            job = Job([command.forced], str(place), world.env(place))
             done = server.rehearse(job)
             assert done.ended[0].code == 0, (name, done)
     yield servers

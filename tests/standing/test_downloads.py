@@ -10,11 +10,15 @@ import zipfile
 from contextlib import suppress
 
 import pytest
+import requests  # noqa: F401  before memory is traced
+import rich.progress  # noqa: F401
 
 from linkparity.datasets import cache, ml100k
 from linkparity.datasets.cache import Archive, DataError, read_files
 
 SECONDS = 2.0
+#: Seconds that a busy machine may need; a socket's own timeout is longer.
+LIMIT = 20.0
 SIZE = 1 << 20
 #: Bytes that reading may take beside the content: buffers, and the parts and their whole.
 MEMORY = 8 * SIZE
@@ -159,6 +163,6 @@ def test_nothing_lands(name, hosts, tmp_path, answered):
     assert f"from {host.url} into {tmp_path / 'ml-100k'}" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
-    assert time.monotonic() - start < 3 * SECONDS
+    assert time.monotonic() - start < LIMIT
     assert peak < MEMORY
     answered.append(name)

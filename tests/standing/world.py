@@ -20,15 +20,22 @@ from linkparity.support.workspace import PREFIX
 #: Mode and content by path.
 Snapshot = dict[str, tuple[int, bytes]]
 GROUPS = ("--nodes", "n.csv", "--sensitive", "kind")
+ROWS = "rows.jsonl"
 OWN_GRAPH = ("--links", "l.csv", *GROUPS, "--model", "maxent")
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command line and its outputs."""
+    """A command line, its outputs, and whether ``--force`` is needed to replace them."""
 
     args: tuple[str, ...]
     outputs: tuple[str, ...]
+    replaces: bool = True
+
+    @property
+    def forced(self) -> list[str]:
+        """The command line that writes its outputs also where they exist."""
+        return [*self.args, *(["--force"] if self.replaces else [])]
 
 
 COMMANDS = {
@@ -45,7 +52,23 @@ COMMANDS = {
         ("f.parquet",),
     ),
     "audit": Command(("audit", "s.csv", *GROUPS, "--html", "page.html"), ("page.html",)),
+    "tune": Command(
+        ("tune", *OWN_GRAPH, "--max-gap", "dp=1", "--out", "new-run", "--html", "page.html"),
+        ("new-run", "page.html"),
+    ),
+    "run": Command(("run", "study.toml", "--out", ROWS), (ROWS,), replaces=False),
 }
+STUDY = """
+models = ["maxent"]
+criteria = ["none", "dp"]
+measures = ["auc", "dp"]
+seeds = 2
+[[files]]
+name = "own"
+links = "l.csv"
+nodes = "n.csv"
+sensitive = "kind"
+"""
 #: One of each kind.
 FRONT = ("train", "predict", "project", "audit")
 
@@ -69,6 +92,8 @@ class World:
             if name == "new-run":
                 shutil.copytree(place / "run", place / name)
                 (place / name / "notes.txt").write_text("theirs")
+            elif name == ROWS:
+                shutil.copyfile(self.place / "old" / ROWS, place / name)
             else:
                 (place / name).write_text("old")
 
@@ -99,6 +124,8 @@ def make_world(place: Path) -> World:
         warnings.simplefilter("ignore")
         LinkPredictor("maxent", "dp", postprocess="i-projection").fit(graph).save(inputs / "run")
     _write_tilts(inputs)
+    (inputs / "study.toml").write_text(STUDY)
+    _write_rows(inputs / "study.toml", place / "old")
     for name in (".f.csv.anything.tmp", ".model.json-abc", f"{PREFIX}mine/thesis.tex"):
         (inputs / name).parent.mkdir(exist_ok=True)
         (inputs / name).write_text("theirs")
@@ -113,6 +140,16 @@ def _write_tilts(inputs: Path) -> None:
     frames = [pd.read_csv(inputs / name, dtype={"node": str, "source": str, "target": str},
                           keep_default_na=False) for name in ("s.csv", "n.csv")]  # fmt: skip
     lp.project(frames[0], "kind", frames[1], save_tilts=inputs / "saved.json")
+
+
+def _write_rows(study: Path, place: Path) -> None:
+    """Rows as a killed run leaves them: one whole, one of a fit that failed, one cut off."""
+    from linkparity import Experiment
+
+    fits = Experiment.read(study).fits()
+    place.mkdir()
+    rows = [fits[0].row(), fits[1].failed("no memory"), fits[2].row()]
+    (place / ROWS).write_text("\n".join(row.to_json() for row in rows)[:-40])
 
 
 def snapshot(place: Path) -> Snapshot:
@@ -148,7 +185,12 @@ def leftovers(place: Path, before: Snapshot) -> set[str]:
 
 
 def is_as_before(place: Path, before: Snapshot, name: str) -> bool:
-    """Whether an output is as it was; a run is what its manifest names."""
+    """Whether an output is as it was; a run is what its manifest names.
+
+    A file of rows may have more of them, or fewer failed ones.
+    """
+    if name == ROWS:
+        return is_part(place, before)
     if not name.endswith("run"):
         return not changed(place, before, only=name)
     manifest = f"{name}/model.json"
@@ -166,11 +208,35 @@ def is_whole(place: Path, reference: Path, name: str) -> bool:
         return False
     if name.endswith("run"):
         return (path / "model.json").exists() and np.array_equal(_logits(path), _logits(right))
-    return _undated(path) == _undated(right)
+    return _same_rows(path, right) if name == ROWS else _undated(path) == _undated(right)
 
 
 def _undated(path: Path) -> bytes:
-    return re.sub(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC", b"", path.read_bytes())
+    """The content without dates, and without the seconds that a trial took."""
+    return re.sub(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC|\b\d\.\d\b", b"", path.read_bytes())
+
+
+def is_part(place: Path, before: Snapshot) -> bool:
+    """Whether a file of rows has no fit twice, and lost no row of a fit that did not fail."""
+    if not (place / ROWS).exists():
+        return ROWS not in before
+    rows = [row["id"] for row in _rows(place / ROWS) if row["error"] is None]
+    lines = before.get(ROWS, (0, b""))[1].splitlines()[:1]
+    return len(rows) == len(set(rows)) and {json.loads(line)["id"] for line in lines} <= set(rows)
+
+
+def _rows(path: Path) -> list[dict]:
+    """The rows of a file, without what differs from time to time."""
+    from linkparity.experiments.rows_file import read_rows
+
+    rows = [row.to_dict() for row in read_rows(str(path))]
+    return [row | {"fit_seconds": 0, "peak_memory": 0} for row in rows]
+
+
+def _same_rows(path: Path, right: Path) -> bool:
+    """Whether a file holds the right row of every fit, once."""
+    found, wanted = (sorted(_rows(each), key=lambda row: row["id"]) for each in (path, right))
+    return found == wanted
 
 
 def _logits(run: Path) -> np.ndarray:

@@ -9,6 +9,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -98,12 +99,13 @@ class RowsFile:
             content = Path(name).read_bytes()
             rows, size = _parse(name, content)
             self.rows = _kept(rows, again)
-            if len(self.rows) < len(rows):
-                self._replace(self.rows)
-            else:
-                os.ftruncate(self._file, size)
-                if size and not content[:size].endswith(b"\n"):
-                    self._write(b"\n")
+            with Workspace(Path(name).resolve().parent) as workspace:  # also removes leftovers
+                if len(self.rows) < len(rows):
+                    self._replace(self.rows, workspace.path / "rows")
+                    return
+            os.ftruncate(self._file, size)
+            if size and not content[:size].endswith(b"\n"):
+                self._write(b"\n")
         except BaseException:
             self.close()
             raise
@@ -121,21 +123,20 @@ class RowsFile:
                 written += os.write(self._file, data[written:])
             os.fsync(self._file)
         except OSError as error:
-            os.ftruncate(self._file, before)
+            with suppress(OSError):  # the next run leaves out a line that was cut off
+                os.ftruncate(self._file, before)
             text = f"{error.strerror}; {len(self.rows)} rows are in place; free some space"
             raise OSError(error.errno, f"{text} and run it again", self.name) from None
 
-    def _replace(self, rows: Iterable[Row]) -> None:
-        """Give the name to a new file, which is locked before it has it."""
+    def _replace(self, rows: Iterable[Row], path: Path) -> None:
+        """Give the name to a new file at ``path``, which is locked before it has it."""
         target = Path(self.name).resolve()
-        with Workspace(target.parent) as workspace:
-            path = workspace.path / "rows"
-            path.write_text("".join(row.to_json() + "\n" for row in rows), encoding="utf-8")
-            path.chmod(target.stat().st_mode & 0o777)
-            new = os.open(path, os.O_RDWR | os.O_APPEND)
-            lock(new)
-            os.fsync(new)
-            os.replace(path, target)
+        path.write_text("".join(row.to_json() + "\n" for row in rows), encoding="utf-8")
+        path.chmod(target.stat().st_mode & 0o777)
+        new = os.open(path, os.O_RDWR | os.O_APPEND)
+        lock(new)
+        os.fsync(new)
+        os.replace(path, target)
         os.close(self._file)
         self._file = new
         sync(target.parent)
