@@ -346,7 +346,7 @@ def test_outputs_that_were_published_before_an_error_are_named(tmp_path, monkeyp
 def test_errors_name_the_output(tmp_path):
     out = str(tmp_path / "out.txt")
     for number, fix in ((errno.ENOSPC, "free some space"), (errno.EIO, "choose another place")):
-        with pytest.raises(OSError, match=f"nothing was written; {fix}") as said, whole_file(out):
+        with pytest.raises(OSError, match=f"it was not written; {fix}") as said, whole_file(out):
             raise OSError(number, os.strerror(number))
         assert said.value.filename == out
     with pytest.raises(FileNotFoundError, match="elsewhere"), whole_file(out):

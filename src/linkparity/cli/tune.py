@@ -70,10 +70,12 @@ def tune(
     if out is not None:
         save_predictor(found.predictor, out, force)
         say(f"run: {out}")
+    saved = None if out is None else str(out)
     if html is not None:
-        write_tuning(html, found, force)
+        with outputs_in_place(saved):
+            write_tuning(html, found, force)
         say(f"report: {html}")
-    with outputs_in_place(None if out is None else str(out), html):
+    with outputs_in_place(saved, html):
         show_json(found.to_dict()) if as_json else show(found, on_stderr=html == "-")
 
 

@@ -162,7 +162,7 @@ def _named_errors(workspace: Workspace, name: str) -> Iterator[None]:
         if error.filename is not None and not str(error.filename).startswith(inside):
             raise
         fix = "free some space" if error.errno in FULL else "choose another place"
-        text = f"{error.strerror or error}; nothing was written; {fix}"
+        text = f"{error.strerror or error}; it was not written; {fix}"
         raise OSError(error.errno or errno.EIO, text, name) from None
     except Exception as error:
         path = str(workspace.path / "out")
