@@ -61,7 +61,7 @@ $(BIN)/python:
 
 # Installed once, and again when the dependencies change.
 $(VENV)/.core: $(SOURCES) | $(BIN)/python
-	$(PIP) install -c constraints.txt -e .
+	$(PIP) install -c constraints.txt -e '.[report]'
 	@touch $@
 
 $(VENV)/.dev: $(SOURCES) | $(BIN)/python

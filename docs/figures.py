@@ -1,9 +1,13 @@
 """Draw the figures of README and docs: ``make figures``."""
 
+import shutil
+import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from linkparity.cli.output import say
 from linkparity.experiments.demo import Demo, run_demo
+from linkparity.report.report_page import Report
 from linkparity.support.errors import require
 
 IMAGES = Path(__file__).parent / "img"
@@ -45,7 +49,25 @@ def draw_parity(demo: Demo, path: Path) -> None:
         figure.savefig(path, metadata=metadata, dpi=160)
 
 
+def picture_report(demo: Demo, path: Path) -> None:
+    """The top of the demo's report as Chromium shows it."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        raise SystemExit("docs/figures.py needs chromium for the picture of the report")
+    with TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        Report(demo.results, "paper", "linkparity demo").save(page)
+        flags = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={folder}/p"]
+        flags += ["--window-size=1080,1215", "--virtual-time-budget=20000"]
+        command = [chromium, *flags, f"--screenshot={path}", page.as_uri()]
+        subprocess.run(command, check=True, capture_output=True)
+    image = require("PIL.Image", "docs/figures.py", "linkparity[dev]")
+    image.open(path).convert("P", palette=image.Palette.ADAPTIVE).save(path, optimize=True)
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
-    draw_parity(run_demo(say), IMAGES / "polblogs-parity.svg")
-    say(f"wrote {IMAGES.name}/polblogs-parity.svg")
+    demo = run_demo(say)
+    draw_parity(demo, IMAGES / "polblogs-parity.svg")
+    picture_report(demo, IMAGES / "report.png")
+    say(f"wrote polblogs-parity.svg and report.png in {IMAGES.name}/")

@@ -247,20 +247,59 @@ def test_plain_training_has_no_criterion_and_no_gamma(run):
     assert (told["criterion"], told["gamma"], told["rb"]) == ("none", 0, None)
 
 
-def test_demo_prints_tables_or_json_on_stdout_alone(run, monkeypatch, demo):
+@pytest.fixture
+def quick_demo(monkeypatch, demo, tmp_path):
+    """The demo's results at once, in an empty folder."""
+
     def quick(tell):
         tell("working …")
         return demo
 
     monkeypatch.setattr("linkparity.experiments.demo.run_demo", quick)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_demo_prints_tables_or_json_on_stdout_and_writes_its_report(run, quick_demo, demo):
+    said = f"working …\nwrote {cli.DEMO_PAGE}\n"
     code, out, err = run("demo", "--json")
-    assert (code, err) == (0, "working …\n")
-    assert json.loads(out) == json.loads(json.dumps(demo.to_dict()))
+    assert (code, err) == (0, said)
+    told = json.loads(out)
+    assert told == json.loads(json.dumps(demo.to_dict() | {"report": cli.DEMO_PAGE}))
+    page = (quick_demo / cli.DEMO_PAGE).read_text()
+    assert "Beside the paper" in page
+    assert page.count("<figure>") == 5  # one strength: no curves
     code, out, err = run("demo")
-    assert (code, err) == (0, "working …\n")
+    assert (code, err) == (0, said)
     assert len(re.findall(r"^  (dot-product|cne) +(none|dp|eo) ", out, re.M)) == 6
     assert "(0.962)" in out
     assert "means over ten seeds" in out
+
+
+def test_demo_opens_its_report_only_when_asked(run, quick_demo, monkeypatch):
+    opened = []
+    monkeypatch.setattr(typer, "launch", opened.append)
+    assert run("demo", "--out", "mine.html")[0] == 0
+    assert opened == []
+    code, _, err = run("demo", "--out", "mine.html")
+    assert code == 2
+    assert "mine.html: exists already" in err
+    assert run("demo", "--out", "mine.html", "--force", "--open")[0] == 0
+    assert opened == ["mine.html"]
+
+
+def test_demo_without_the_extra_prints_its_tables_and_one_line(run, quick_demo, monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    code, out, err = run("demo")
+    assert code == 0
+    assert err == 'working …\nno report: a report needs altair: pip install "linkparity[report]"\n'
+    assert "(0.962)" in out
+    assert not list(quick_demo.iterdir())
+    (quick_demo / cli.DEMO_PAGE).mkdir()
+    code, out, err = run("demo")
+    assert (code, err.splitlines()[1]) == (
+        0, f"no report: {cli.DEMO_PAGE}: is a directory; give the name of a file in it",
+    )  # fmt: skip
 
 
 def test_figure_is_drawn_from_the_demo(demo, tmp_path):

@@ -6,18 +6,22 @@ import os
 import sys
 import traceback
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from linkparity import __version__
 from linkparity.cli.experiments import add_experiment_commands
-from linkparity.cli.options import Data, Json
+from linkparity.cli.options import Data, Force, Json
 from linkparity.cli.output import one_line, prepare_streams, say, show, show_json
 from linkparity.cli.tables import add_table_commands
 from linkparity.cli.train import add_train_commands
 from linkparity.cli.tune import add_tune_command
-from linkparity.support.files import AlreadyWritten
+from linkparity.support.errors import InputError
+from linkparity.support.files import AlreadyWritten, check_output, outputs_in_place
+
+if TYPE_CHECKING:
+    from linkparity.experiments.demo import Demo
 
 app = typer.Typer(
     name="linkparity",
@@ -31,6 +35,8 @@ app = typer.Typer(
 #: Exit codes besides 0 (done), 1 (a gate failed) and 2 (bad input; no output was written).
 BUG = 70
 PARTLY_WRITTEN = 74
+#: Where the demo puts its report, and replaces an earlier one.
+DEMO_PAGE = "linkparity-demo.html"
 #: What typer returns after Ctrl-C.
 INTERRUPTED = 130
 
@@ -51,18 +57,51 @@ def options(version: Version = False) -> None:
     """Measure and reduce disparity between groups in link prediction."""
 
 
-@app.command(epilog="Example: linkparity demo --json > demo.json")
-def demo(as_json: Json = False) -> None:
+@app.command(epilog="Example: linkparity demo --open")
+def demo(
+    out: Annotated[
+        str | None, typer.Option(help=f"HTML file for the report; {DEMO_PAGE} by default.")
+    ] = None,
+    opened: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
     """Run the main job on an embedded graph, in under a minute.
 
     Trains two models on the political blogs of 2004, plain, with the regularizer for demographic
-    parity and with that for equal opportunity, and shows the measures beside the paper's.
+    parity and with that for equal opportunity, shows the measures beside the paper's, and writes
+    a report.
     """
+    if out is not None:
+        check_output(out, force)
     from linkparity.experiments.demo import run_demo
     from linkparity.report.console_tables import demo_tables
 
     found = run_demo(say)
-    show_json(found.to_dict()) if as_json else show(*demo_tables(found))
+    written = _save_demo(found, out, force)
+    with outputs_in_place(written):
+        if as_json:
+            show_json(found.to_dict() | {"report": written})
+        else:
+            show(*demo_tables(found))
+        if opened and written:
+            typer.launch(written)
+
+
+def _save_demo(found: "Demo", out: str | None, force: bool) -> str | None:
+    """Write the report; without the extra, or where it was not asked for and cannot be, say so."""
+    from linkparity.report.report_page import Report
+
+    name = DEMO_PAGE if out is None else out
+    try:
+        Report(found.results, "paper", "linkparity demo").save(name, force or out is None)
+    except (ModuleNotFoundError, InputError, OSError) as problem:
+        if out is not None and not isinstance(problem, ModuleNotFoundError):
+            raise
+        say(f"no report: {one_line(problem)}")
+        return None
+    say(f"wrote {name}")
+    return name
 
 
 @app.command(epilog="Example: linkparity datasets polblogs")

@@ -7,7 +7,9 @@ from typing import Any
 
 from linkparity.datasets import load
 from linkparity.experiments import Row, Run, train_run
-from linkparity.experiments.paper import Published, published
+from linkparity.experiments.fit import full_row
+from linkparity.experiments.paper import PAIRS, Published, published
+from linkparity.experiments.results import Results
 from linkparity.graph.graph import Graph
 from linkparity.metrics.measures import MEASURES
 from linkparity.prediction import LinkPredictor
@@ -25,6 +27,11 @@ class Demo:
     graph: Graph
     runs: tuple[Run, ...]
     seconds: float
+
+    @property
+    def results(self) -> Results:
+        """The runs as rows of an experiment, for a report."""
+        return Results(tuple(map(full_row, self.runs)))
 
     def to_dict(self) -> dict[str, Any]:
         """One object for ``--json``."""
@@ -54,7 +61,7 @@ def run_demo(say: Callable[[str], None] = lambda text: None, seed: int = 0) -> D
     runs = []
     for model in MODELS:
         for criterion in CRITERIA:
-            predictor = LinkPredictor(model, criterion, gamma=GAMMA, seed=seed)
+            predictor = LinkPredictor(model, criterion, gamma=GAMMA, pairs=PAIRS, seed=seed)
             run = train_run(graph, predictor, dataset=DATASET)
             runs.append(run)
             say(f"{model}, {run.criterion}: trained in {run.predictor.fit_seconds_:.1f} s")

@@ -132,7 +132,7 @@ class Fit:
         predictor = LinkPredictor(**self.parameters)
         graph = self.source.graph()
         run = train_run(graph, predictor, dataset=self.source.name, measures=self.measures)
-        row = Row.of(run)
+        row = full_row(run)
         left_out = [name for name in MEASURES if name not in self.measures]
         return replace(
             row,
@@ -142,8 +142,6 @@ class Fit:
             id=self.id,
             data_sha256=self.data_sha256,
             peak_memory=_peak_memory(),
-            history=thinned(predictor.history_),
-            quantiles=group_quantiles(run),
         )
 
     def failed(self, error: str) -> Row:
@@ -164,6 +162,12 @@ class Fit:
             data_sha256=self.data_sha256,
             error=error,
         )
+
+
+def full_row(run: Run) -> Row:
+    """The row of a run with what charts need: training, and quantiles of predictions."""
+    history, quantiles = thinned(run.predictor.history_), group_quantiles(run)
+    return replace(Row.of(run), history=history, quantiles=quantiles)
 
 
 def thinned(history: list[Epoch]) -> dict[str, list[float | None]]:
