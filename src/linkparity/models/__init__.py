@@ -4,6 +4,7 @@ from linkparity.models.base import LinkModel
 from linkparity.models.cne import CNE
 from linkparity.models.debayes import DeBayes
 from linkparity.models.dot_product import DotProduct
+from linkparity.models.fairadj import FairAdj
 from linkparity.models.fairdrop import FairDrop
 from linkparity.models.fairwalk import DeepWalk, Fairwalk
 from linkparity.models.gae import GAE
@@ -17,6 +18,7 @@ __all__ = [
     "DeBayes",
     "DeepWalk",
     "DotProduct",
+    "FairAdj",
     "FairDrop",
     "Fairwalk",
     "LinkModel",
@@ -31,6 +33,7 @@ MODELS: Registry[type[LinkModel]] = Registry(
         "debayes": DeBayes,
         "deepwalk": DeepWalk,
         "dot-product": DotProduct,
+        "fairadj": FairAdj,
         "fairdrop": FairDrop,
         "fairwalk": Fairwalk,
         "gae": GAE,

@@ -37,10 +37,10 @@ class GAE(LinkModel):
         features: object = None,
     ) -> None:
         super().__init__()
-        self.features = None if features is None else _checked(features, graph)
+        self.features = None if features is None else checked_features(features, graph)
         width = graph.num_nodes if self.features is None else self.features.shape[1]
-        self.first = _glorot(width, hidden, generator)
-        self.second = _glorot(hidden, dimension, generator)
+        self.first = glorot(width, hidden, generator)
+        self.second = glorot(hidden, dimension, generator)
         self.spread = SparseMatrix(normalised_adjacency(graph))
         self.generator = generator
 
@@ -108,13 +108,15 @@ class _Product(torch.autograd.Function):
         return None, ctx.matrix @ gradient
 
 
-def _glorot(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
+def glorot(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
+    """``(rows, columns)`` uniform numbers of the variance 2 ÷ (rows + columns)."""
     bound = (6 / (rows + columns)) ** 0.5
     drawn = torch.rand(rows, columns, generator=generator, dtype=torch.float32)
     return nn.Parameter((drawn * 2 - 1) * bound)
 
 
-def _checked(features: object, graph: Graph) -> Tensor:
+def checked_features(features: object, graph: Graph) -> Tensor:
+    """``(n, F)`` numbers of the nodes, or an error."""
     found = tensor(features).float()
     if found.ndim != 2 or len(found) != graph.num_nodes:
         shape = tuple(found.shape)

@@ -1,0 +1,292 @@
+"""FairAdj: a variational graph auto-encoder whose adjacency matrix is learned toward parity."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from linkparity.criteria import Cells
+from linkparity.graph.graph import Graph
+from linkparity.graph.groups import NO_GROUP
+from linkparity.models.base import LinkModel
+from linkparity.models.gae import checked_features, glorot
+from linkparity.models.learned_adjacency import Support
+from linkparity.projection.sums import Sums
+from linkparity.support.errors import InputError
+from linkparity.training.all_pairs.layout import AllPairs
+from linkparity.training.loop import MAX_PAIRS, Processes, adam_steps
+from linkparity.training.objective import (
+    Epoch,
+    Objective,
+    PairWeights,
+    ScoredBatch,
+    Settings,
+    pair_weights,
+    parity_weights,
+)
+
+#: Steps on the weights between the steps on the adjacency matrix.
+ROUND = 50
+
+
+class FairAdj(LinkModel):
+    r"""VGAE with a row-stochastic matrix Ã in place of the normalised adjacency, learned too.
+
+    .. math:: H = \mathrm{relu}(\tilde A F W_0), \quad \mu = \tilde A H W_1, \quad
+              \log\sigma = \tilde A H W_2, \quad x_{ij} = z_i \cdot z_j, \quad
+              z = \mu + \varepsilon \circ \sigma \text{ in training, } \mu \text{ in use}
+
+    After every 50 steps on W, and after the last, ``strength`` steps on Ã lower the differences of
+    the cells' mean logits:
+
+    .. math:: \tilde A \leftarrow \Pi\big(\tilde A - \eta\, \partial L / \partial \tilde A\big),
+              \qquad L = \tfrac{2}{M - 1} \sum_c (\bar x_c - \bar x)^2
+
+    with Π the projection of each row onto the probability simplex over A + I, where Ã starts as
+    D⁻¹(A + I). With two cells, L is the squared difference of their means. ``strength`` 0 is VGAE
+    with this matrix. F is the identity unless features are given.
+
+    Li et al. (2021), *On Dyadic Fairness: Exploring and Mitigating Bias in Graph Connections*.
+
+    Args:
+        graph: to learn from.
+        dimension: of z.
+        generator: source of randomness.
+        hidden: columns of H.
+        features: ``(n, F)`` numbers of the nodes.
+        step: η.
+        cells: ``"weak-dp"``, pairs within groups and between groups, or ``"dp"``, the pairs of
+            groups; by default the former where pairs have two groups.
+        strength: steps on Ã.
+    """
+
+    dimension = 16
+    lr = 0.01
+    epochs = 200
+    strength = 20
+    adjacency: Tensor
+
+    def __init__(
+        self,
+        graph: Graph,
+        dimension: int = 16,
+        *,
+        generator: torch.Generator,
+        hidden: int = 32,
+        features: object = None,
+        step: float = 0.2,
+        cells: str | None = None,
+        strength: float = 20,
+    ) -> None:
+        super().__init__()
+        if strength != int(strength):
+            problem = f"must be a whole number of steps for fairadj, got {strength:g}"
+            raise InputError(problem, argument="strength", caller="fairadj")
+        self.features = None if features is None else checked_features(features, graph)
+        width = graph.num_nodes if self.features is None else self.features.shape[1]
+        self.first = glorot(width, hidden, generator)
+        self.mean = glorot(hidden, dimension, generator)
+        self.log_deviation = glorot(hidden, dimension, generator)
+        self.support = Support.of(graph)
+        self.register_buffer("adjacency", self.support.even())
+        self.generator, self.step, self.strength = generator, step, int(strength)
+        self.cells = cells
+
+    def factors(self) -> tuple[Tensor, Tensor]:
+        """The embeddings, twice."""
+        z = self.embedding()
+        return z, z
+
+    def embedding(self) -> Tensor:
+        """``(n, dimension)``: μ in use, a draw in training."""
+        if self.training:
+            return self.draw()[0]
+        return self._spread(self.adjacency, self._hidden(self.adjacency) @ self.mean)
+
+    def draw(self) -> tuple[Tensor, Tensor, Tensor]:
+        """``(n, dimension)`` z, μ and log σ."""
+        hidden = self._hidden(self.adjacency)
+        mean = self._spread(self.adjacency, hidden @ self.mean)
+        log = self._spread(self.adjacency, hidden @ self.log_deviation)
+        drawn = torch.randn(mean.shape, generator=self.generator, dtype=torch.float32)
+        return mean + drawn * log.exp(), mean, log
+
+    def _hidden(self, adjacency: Tensor) -> Tensor:
+        given = self.first if self.features is None else self.features @ self.first
+        return self._spread(adjacency, given).relu()
+
+    def _spread(self, adjacency: Tensor, dense: Tensor) -> Tensor:
+        return self.support.multiply(adjacency, dense)
+
+    def steps(self, graph: Graph, objective: Objective, settings: Settings) -> Iterator[Epoch]:
+        """Adam on the weights and projected gradient steps on the matrix, in turns."""
+        means = CellMeans(graph, self.cells)
+        pairs = _Variational(graph, objective, settings)
+        due = False
+        for row in adam_steps(self, pairs, objective, settings):
+            due = row.epoch % ROUND != 0
+            if not due:
+                self.learn_adjacency(means)
+            with torch.no_grad():
+                gap = float(means.difference(self.embedding()))
+            yield Epoch(*row, extra={"difference": gap})
+        if due:
+            self.learn_adjacency(means)
+
+    def learn_adjacency(self, means: "CellMeans") -> None:
+        """Take ``strength`` steps on Ã toward equal mean logits, the weights as they are."""
+        first, second = self.first.detach(), self.mean.detach()
+        given = first if self.features is None else self.features @ first
+        for _ in range(int(self.strength or 0)):
+            values = self.adjacency.clone().requires_grad_()
+            hidden = self._spread(values, given).relu()
+            difference = means.difference(self._spread(values, hidden @ second))
+            if not difference.requires_grad:
+                return
+            (gradient,) = torch.autograd.grad(difference, values)
+            self.adjacency.copy_(self.support.project(values.detach() - self.step * gradient))
+
+
+class CellMeans:
+    r"""Mean logits of cells from sums of embeddings by group: no pair is formed.
+
+    .. math:: \sum_{i \in s, j \in t} z_i \cdot z_j = Z_s \cdot Z_t, \qquad
+              \sum_{i < j \in s} z_i \cdot z_j
+              = \tfrac12 \Big(\|Z_s\|^2 - \sum_{i \in s} \|z_i\|^2\Big), \qquad
+              Z_s = \sum_{i \in s} z_i
+
+    Args:
+        graph: whose pairs.
+        cells: ``"dp"``, ``"weak-dp"``, or None for the latter where pairs have two groups.
+    """
+
+    def __init__(self, graph: Graph, cells: str | None) -> None:
+        side = torch.zeros_like(graph.group) if graph.side is None else graph.side
+        both = torch.stack([side, graph.group], dim=1)
+        kinds, self.kind = torch.unique(both, dim=0, return_inverse=True)
+        count = torch.bincount(self.kind, minlength=len(kinds)).double()
+        first, second = torch.triu_indices(len(kinds), len(kinds))
+        pairs = count[first] * torch.where(first == second, (count[second] - 1) / 2, count[second])
+        if graph.side is not None:
+            pairs *= kinds[first, 0] != kinds[second, 0]
+        first, second, pairs = first[pairs > 0], second[pairs > 0], pairs[pairs > 0]
+        cell = _cell_of(torch.stack([kinds[first, 1], kinds[second, 1]], dim=1), cells)
+        known = cell >= 0
+        self.size, self.first, self.second = len(kinds), first[known], second[known]
+        #: The cell of each pair of kinds, numbered without gaps, and the pairs of each cell.
+        self.cell = torch.unique(cell[known], return_inverse=True)[1]
+        self.mass = torch.bincount(self.cell, pairs[known])
+
+    def means(self, z: Tensor) -> Tensor:
+        """``(M,)`` mean logit of every cell that has a pair, for embeddings ``(n, d)``."""
+        total = z.new_zeros(self.size, z.shape[1]).index_add(0, self.kind, z)
+        square = z.new_zeros(self.size).index_add(0, self.kind, z.square().sum(dim=1))
+        sums = (total[self.first] * total[self.second]).sum(dim=1)
+        same = self.first == self.second
+        sums = torch.where(same, (sums - square[self.first]) / 2, sums)
+        return sums.new_zeros(len(self.mass)).index_add(0, self.cell, sums) / self.mass.to(z.dtype)
+
+    def difference(self, z: Tensor) -> Tensor:
+        """Mean squared difference of two cells' means; 0 where there are fewer than two."""
+        means = self.means(z)
+        if len(means) < 2:
+            return z.new_zeros(())
+        return 2 * (means - means.mean()).square().sum() / (len(means) - 1)
+
+
+def _cell_of(groups: Tensor, cells: str | None) -> Tensor:
+    """``(K, 2)`` groups → ``(K,)`` cells, −1 for none."""
+    if cells not in (None, "dp", "weak-dp"):
+        problem = f"must be 'dp' or 'weak-dp', got {cells!r}"
+        raise InputError(problem, argument="cells", caller="fairadj")
+    two = bool((groups != NO_GROUP).all(dim=1).any())
+    return Cells.prepare(groups, cells or ("weak-dp" if two else "dp")).cell
+
+
+class _Variational:
+    r"""The loss of a VGAE: reconstruction of A + I in blocks, and the divergence of z from N(0, 1).
+
+    .. math:: \frac{\sum_{ij} w_{ij}\, \mathrm{bce}(x_{ij}, (A + I)_{ij})}{\sum_{ij} w_{ij}}
+              - \frac{1}{2n^2} \sum_{ik} (1 + 2\log\sigma_{ik} - \mu_{ik}^2 - \sigma_{ik}^2)
+
+    over ordered pairs that may be links and the diagonal; w is 1, and for A + I as much as makes
+    their total weight that of the others.
+
+    Args:
+        graph: to reconstruct.
+        objective: that the parity is measured for.
+        settings: of the training.
+    """
+
+    def __init__(self, graph: Graph, objective: Objective, settings: Settings) -> None:
+        if graph.num_pairs > MAX_PAIRS:
+            raise InputError(
+                f"compares all pairs of nodes, and {graph.num_pairs:,} are more than {MAX_PAIRS:,}",
+                "use another model",
+                where="fairadj",
+            )
+        other = 2 * (graph.num_pairs - graph.num_links)
+        #: Weight of an entry of A + I.
+        self.link = other / (2 * graph.num_links + graph.num_nodes) or 1.0
+        self.loops = self.link * graph.num_nodes
+        self.processes = Processes.here()
+        criterion = objective.criterion
+        parity = parity_weights(settings.pairs, criterion, pair_weights(graph, settings.negatives))
+        weights = PairWeights(2 * self.link, 2.0)
+        self.pairs = AllPairs(graph, weights, criterion, self.processes, parity)
+
+    def __len__(self) -> int:
+        return 1
+
+    def score(self, model: LinkModel, batch: int = 0) -> "_VariationalBatch":
+        """The logits of one draw of z."""
+        assert isinstance(model, FairAdj)
+        z, mean, log = model.draw()
+        return _VariationalBatch(self, self.pairs.score(_Drawn(z)), z, mean, log)
+
+    def keep_links(self, kept: Tensor) -> None:
+        """Leave the links where ``kept (E,)`` is False out of the fit."""
+        self.pairs.keep_links(kept)
+
+
+class _Drawn(LinkModel):
+    """Embeddings that were drawn already."""
+
+    def __init__(self, z: Tensor) -> None:
+        super().__init__()
+        self.z = z
+
+    def factors(self) -> tuple[Tensor, Tensor]:
+        return self.z, self.z
+
+
+class _VariationalBatch:
+    """Every pair with the logits of one draw of z."""
+
+    def __init__(
+        self, pairs: _Variational, batch: ScoredBatch, z: Tensor, mean: Tensor, log: Tensor
+    ) -> None:
+        self.batch, self.cells, self.bound = batch, batch.cells, batch.bound
+        total = pairs.pairs.total + pairs.loops
+        self.share, self.size = pairs.pairs.total / total, pairs.processes.size
+        loops = pairs.link * softplus(-z.square().sum(dim=1)).sum() / total
+        prior = (1 + 2 * log - mean.square() - (2 * log).exp()).sum() / (2 * len(z) ** 2)
+        #: What does not depend on a pair of two nodes.
+        self.own = loops - prior
+
+    def fit_loss(self) -> float:
+        """The loss without parity."""
+        return self.share * self.batch.fit_loss() + float(self.own.detach())
+
+    def __call__(self, tilt: np.ndarray) -> Sums:
+        return self.batch(tilt)
+
+    def divergence(self, tilt: np.ndarray) -> np.ndarray:
+        return self.batch.divergence(tilt)
+
+    def backward(self, gamma: float, tilt: np.ndarray | None, fit: float = 1.0) -> None:
+        """Add the gradient of ``fit`` · fit + γ · divergence to the model's parameters."""
+        torch.autograd.backward(self.own * (fit / self.size), retain_graph=True)
+        self.batch.backward(gamma, tilt, fit * self.share)
