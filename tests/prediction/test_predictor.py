@@ -327,6 +327,7 @@ def test_the_page_on_own_models_works():
     assert names["scores"].auc > 0.7
 
 
+@pytest.mark.filterwarnings("ignore:.*learned nothing")  # in eight epochs
 def test_nothing_touches_the_global_generator(name):
     torch.manual_seed(5)
     before = torch.get_rng_state()
@@ -558,6 +559,7 @@ def test_a_factor_may_be_fixed(method, monkeypatch):
     assert not torch.equal(model.z, before)
 
 
+@pytest.mark.filterwarnings("ignore:.*learned nothing")  # in eight epochs
 def test_a_deep_copy_predicts_the_same(name):
     graph = planted()
     predictor = quick(name).fit(graph)
