@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 PAPER_NAMES = "polblogs|ml100k|facebook|all"
 Jobs = Annotated[int, typer.Option(help="Number of fits at a time, one thread each.", min=1)]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786; its workers fit."),
+]
 
 
 def add_experiment_commands(app: typer.Typer) -> None:
@@ -31,6 +35,7 @@ def run(
     experiment: Annotated[str, typer.Argument(help="TOML file: data, models, criteria, seeds …")],
     out: Annotated[str, typer.Option(help="File of rows (JSON Lines); rows that it has are kept.")],
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     data: opt.Data = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -47,7 +52,7 @@ def run(
     fits = Experiment.read(experiment).fits(data)
     with _display() as display:
         try:
-            results = run_fits(fits, out, jobs, None, display)
+            results = run_fits(fits, out, jobs, scheduler, display)
         except KeyboardInterrupt:
             raise _interrupted(display, out) from None
     say(f"{counted(len(results), 'row')}, {len(results.failed)} failed: {out}")
@@ -66,6 +71,7 @@ def reproduce(
         bool, typer.Option("--quick", help="Leave out figure 3 and the run times without load.")
     ] = False,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     out: Annotated[
         str | None, typer.Option(help="File of rows (JSON Lines); rows that it has are kept.")
     ] = None,
@@ -93,8 +99,8 @@ def reproduce(
     with _display() as display:
         try:
             found = fit_and_compare(
-                chosen, seeds, display, out=out, jobs=jobs, data=data, quick=quick,
-                as_published=as_published, models=model.split(",") if model else (),
+                chosen, seeds, display, out=out, jobs=jobs, scheduler=scheduler, data=data,
+                quick=quick, as_published=as_published, models=model.split(",") if model else (),
             )  # fmt: skip
         except KeyboardInterrupt:
             raise _interrupted(display, out) from None

@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Protocol
 
+from linkparity.experiments.cluster import fit_on_cluster
 from linkparity.experiments.experiment import Experiment
 from linkparity.experiments.fit import Fit
 from linkparity.experiments.results import Results
@@ -47,7 +48,7 @@ def run(
             Interrupted or killed at any moment, the same call goes on where it stopped.
         jobs: Number of processes, each with one torch thread.
         data: Data directory.
-        scheduler: Address of a Dask scheduler whose workers fit instead.
+        scheduler: Address of a Dask scheduler whose workers fit instead of ``jobs`` processes.
         on_row: Called with each new row.
 
     Returns:
@@ -112,4 +113,6 @@ def _fit_missing(
 def _fit_all(
     fits: list[Fit], jobs: int, scheduler: str | None, watcher: Watcher
 ) -> Generator[tuple[Fit, Row]]:
+    if scheduler is not None:
+        return fit_on_cluster(fits, scheduler)
     return fit_in_processes(fits, min(jobs, len(fits)), watcher.begin)
