@@ -1,10 +1,11 @@
 """Standing tests: servers that fork commands, a small world of files, and what was tried."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from fork_server import ForkServers, Job, build_faults
+from fork_server import ForkServer, ForkServers, Job, build_faults
 from world import COMMANDS, World, make_world
 
 TRIED = pytest.StashKey[list[str]]()
@@ -42,12 +43,15 @@ def servers(tmp_path_factory: pytest.TempPathFactory, world: World) -> Iterator[
     """Servers that have imported what the commands need."""
     library = build_faults(tmp_path_factory.mktemp("faults"))
     servers = ForkServers(library)
-    place = world.copy(tmp_path_factory.mktemp("rehearsal") / "world")
-    for server in servers.all:
+
+    def rehearse(server: ForkServer) -> None:
+        place = world.copy(tmp_path_factory.mktemp("rehearsal") / "world")
         for name, command in COMMANDS.items():
-            job = Job([command.forced], str(place), world.env(place))
-            done = server.rehearse(job)
+            done = server.rehearse(Job([command.forced], str(place), world.env(place)))
             assert done.ended[0].code == 0, (name, done)
+
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(rehearse, servers.all))
     yield servers
     for server in servers.all:
         server.close()

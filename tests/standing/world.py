@@ -69,8 +69,8 @@ links = "l.csv"
 nodes = "n.csv"
 sensitive = "kind"
 """
-#: One of each kind.
-FRONT = ("train", "predict", "project", "audit")
+#: One of each kind that replaces its output.
+FRONT = ("train", "predict", "project", "audit", "tune")
 
 
 @dataclass(frozen=True)

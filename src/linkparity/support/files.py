@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from linkparity.support.errors import Explained, InputError, Message, PlainError
-from linkparity.support.workspace import PREFIX, Workspace, sync
+from linkparity.support.workspace import Workspace, sync
 
 #: The name that stands for stdin or stdout.
 STREAM = "-"
@@ -127,6 +127,7 @@ def _output_space(name: str, force: bool, spool: Path | None) -> Iterator[Worksp
     check_output(name, force)
     spool = spool if _is_stream(name) else Path(name).resolve().parent
     with Workspace(spool) as workspace, _named_errors(workspace, name):
+        _ = workspace.path  # made here, so that an error names this output
         yield workspace
 
 
@@ -158,8 +159,7 @@ def _named_errors(workspace: Workspace, name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        inside = f"{workspace.base}{os.sep}{PREFIX}"
-        if error.filename is not None and not str(error.filename).startswith(inside):
+        if error.filename is not None and not workspace.holds(str(error.filename)):
             raise
         fix = "free some space" if error.errno in FULL else "choose another place"
         text = f"{error.strerror or error}; it was not written; {fix}"

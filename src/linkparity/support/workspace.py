@@ -57,6 +57,11 @@ class Workspace:
             os.write(self._owner, _signature(self._made).encode())
         return self._made
 
+    def holds(self, name: str) -> bool:
+        """Whether a file is in the directory, or is a directory that could not be made for it."""
+        place = f"{self.base}{os.sep}{PREFIX}" if self._made is None else f"{self._made}{os.sep}"
+        return name.startswith(place)
+
     def __enter__(self) -> Self:
         return self
 
@@ -146,9 +151,11 @@ def _is_at(path: Path, file: int) -> bool:
 
 
 def sync(path: Path) -> None:
-    """Have a file, or the names in a directory, reach the disk."""
+    """Have a file, or the names in a directory, reach the disk; an error names the path."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         os.close(file)
