@@ -17,6 +17,7 @@ from linkparity.experiments.comparison import (
     has_paper_settings,
     verdict,
 )
+from linkparity.experiments.fit import DataSource
 from linkparity.experiments.paper import Published, published, published_seconds
 from linkparity.experiments.reproduce import (
     PAPER_DATA,
@@ -24,10 +25,12 @@ from linkparity.experiments.reproduce import (
     figure2,
     paper_fits,
     run_times,
+    searches_beside,
 )
 from linkparity.experiments.results import Spread, summarize
 from linkparity.experiments.rows import Row
 from linkparity.experiments.subsample_kl import subsample_kl, tilted_kl, training_pairs
+from linkparity.experiments.tuned_fit import TunedFit
 from linkparity.models import MODELS
 
 FOLDER = Path(comparison.__file__).parent / "paper"
@@ -151,6 +154,37 @@ def test_ids_of_the_papers_fits_stay_what_they_were():
     wanted = {"none": "4e55e63ce649f3b4", "dp": "4f7003cedba1d7a7", "eo": "f46bb46e6904a674"}
     fits = paper_fits(["polblogs"], 1, models=["maxent"])
     assert {fit.parameters.get("criterion", "none"): fit.id for fit in fits} == wanted
+
+
+def test_what_tune_finds_is_a_layer_of_its_own():
+    fits = paper_fits(["polblogs"], 5, models=["maxent", "debayes"])
+    searches = searches_beside(fits, 5)
+    assert len(searches) == 3 * 2  # seeds, criteria
+    assert len({fit.id for fit in (*fits, *searches)}) == len(fits) + len(searches)
+    limits = {tuple(fit.max_gap.items()) for fit in searches}
+    assert limits == {
+        ((name, published()["polblogs", "maxent", name, name].mean),) for name in ("dp", "eo")
+    }
+    graph = planted(scale=2)
+    rows = []
+    for seed in range(2):
+        fit = TunedFit(DataSource("mine"), "hash", {"model": "maxent", "seed": seed},
+                       ("auc", "dp", "eo"), {"dp": 0.05})  # fmt: skip
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(DataSource, "graph", lambda self: graph)
+            rows.append(fit.row())
+    assert [row.error for row in rows] == [None, None]
+    assert rows[0].id != rows[1].id
+    (one,) = summarize(rows)
+    assert one.method == "maxent + dp, tuned to dp ≤ 0.05"
+    assert not has_paper_settings(one)
+    assert run_times([one], {}) == []
+    (point,) = figure2([one])
+    assert point["layer"] == "tuned"
+    model = lp.tune(graph, {"dp": 0.05}, "maxent", seed=0).predictor
+    again = lp.evaluate(model, lp.split_links(graph, test=0.2, seed=0))
+    assert (rows[0].auc, rows[0].dp) == (again.auc, again.dp)
+    assert any("tune chose maxent" in note for note in rows[0].notes)
 
 
 @pytest.mark.standing

@@ -68,7 +68,7 @@ def reproduce(
     ],
     seeds: Annotated[int, typer.Option(help="Number of seeds; the paper has 10.", min=1)] = 10,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Leave out figure 3 and the run times without load.")
+        bool, typer.Option("--quick", help="Leave out figure 3, tune, and run times without load.")
     ] = False,
     jobs: Jobs = 1,
     scheduler: Scheduler = None,

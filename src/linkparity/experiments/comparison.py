@@ -103,7 +103,8 @@ def published_row(summary: Summary) -> dict[str, Published]:
 def has_paper_settings(summary: Summary) -> bool:
     """Whether a result was trained as the paper's rows: its γ, pairs, and the models' defaults."""
     settings, made = summary.settings, MODELS.get(summary.model)
-    if made is None or settings.get("postprocess") or settings.get("tolerance"):
+    changed = (settings.get(name) for name in ("postprocess", "tolerance", "max_gap"))
+    if made is None or any(changed):
         return False
     trained = summary.criterion != "none"
     if trained and (summary.gamma, settings.get("pairs")) != (GAMMA, PAIRS):

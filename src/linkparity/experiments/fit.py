@@ -128,11 +128,12 @@ class Fit:
         said = dict.fromkeys(" ".join(str(each.message).split()) for each in caught)
         return replace(row, notes=(*row.notes, *said))
 
+    def _run(self) -> Run:
+        predictor, name = LinkPredictor(**self.parameters), self.source.name
+        return train_run(self.source.graph(), predictor, dataset=name, measures=self.measures)
+
     def _measured(self) -> Row:
-        predictor = LinkPredictor(**self.parameters)
-        graph = self.source.graph()
-        run = train_run(graph, predictor, dataset=self.source.name, measures=self.measures)
-        row = full_row(run)
+        row = full_row(self._run())
         left_out = [name for name in MEASURES if name not in self.measures]
         return replace(
             row,

@@ -14,6 +14,7 @@ from linkparity.experiments.paper import GAMMA, PAIRS, STRENGTHS, published_seco
 from linkparity.experiments.results import Results, Summary
 from linkparity.experiments.run import Watcher, run_fits
 from linkparity.experiments.subsample_kl import SampledKL, subsample_kl
+from linkparity.experiments.tuned_fit import TunedFit, tuned_fits
 from linkparity.experiments.workers import fit_in_processes
 from linkparity.graph.split import split_links
 from linkparity.metrics.measures import MEASURES
@@ -118,13 +119,14 @@ def reproduce(
         jobs: Number of processes.
         data: Data directory.
         scheduler: Address of a Dask scheduler whose workers fit instead.
-        quick: Leave out figure 3 and the fits that are timed alone.
+        quick: Leave out figure 3, what ``tune`` finds, and the fits that are timed alone.
         as_published: On bipartite data, fit the authors' prior.
         models: Only these; all by default.
     """
     began = perf_counter()
     fits = paper_fits(datasets, seeds, as_published, data, models)
-    results = run_fits(fits, out, jobs, scheduler, watcher)
+    searches = [] if quick or as_published else searches_beside(fits, seeds)
+    results = run_fits([*fits, *searches], out, jobs, scheduler, watcher)
     summaries = results.summaries()
     alone = {} if quick else time_alone([fit for fit in fits if fit.parameters["seed"] == 0])
     sampled = [] if quick or SAMPLED_DATA not in datasets else figure3(data)
@@ -167,18 +169,24 @@ def paper_fits(
     return sorted(found, key=lambda fit: fit.parameters["seed"])
 
 
-def figure2(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
-    """AUC against dp and eo, mean and deviation, in layers: ``ours`` and ``paper``.
+def searches_beside(fits: Sequence[Fit], seeds: int) -> list[TunedFit]:
+    """What ``tune`` is asked for, beside the fits of regularized models."""
+    sources = {fit.source: fit.data_sha256 for fit in fits}
+    chosen = dict.fromkeys(fit.parameters["model"] for fit in fits)
+    models = [model for model in chosen if model in REGULARIZED]
+    return tuned_fits(list(sources.items()), models, CRITERIA, seeds)
 
-    What ``tune`` finds belongs here as a third layer, ``tuned``.
-    """
+
+def figure2(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
+    """AUC against dp and eo, mean and deviation, in layers: ``ours``, ``tuned`` and ``paper``."""
     points = []
     for each in summaries:
         about = {
             "dataset": each.dataset, "model": each.model, "criterion": each.criterion,
             "strength": each.strength,
         }  # fmt: skip
-        for layer, figures in (("ours", each.measures), ("paper", published_row(each))):
+        own = "tuned" if "max_gap" in each.settings else "ours"
+        for layer, figures in ((own, each.measures), ("paper", published_row(each))):
             values = {n: figures[n] for n in ("auc", *CRITERIA) if n in figures}
             means = {name: or_none(value.mean) for name, value in values.items()}
             stds = {f"{name}_std": or_none(value.std) for name, value in values.items()}
@@ -206,9 +214,9 @@ def time_alone(fits: Sequence[Fit]) -> dict[tuple[Any, ...], float]:
 
 
 def run_times(summaries: Sequence[Summary], alone: dict[tuple[Any, ...], float]) -> list[RunTime]:
-    """The table of run times, beside the paper's."""
+    """The table of run times, beside the paper's; without searches, which the paper has not."""
     found = []
-    for each in summaries:
+    for each in (one for one in summaries if "max_gap" not in one.settings):
         key = (str(each.dataset), each.model, each.criterion, each.strength)
         theirs = "adversary" if each.strength else each.criterion
         paper = published_seconds().get((str(each.dataset), each.model, theirs))

@@ -105,7 +105,7 @@ def method_labels(rows: Sequence[Row]) -> dict[str, str]:
         told = [
             _setting_text(name, value)
             for name, value in _varying(row).items()
-            if len(seen[name]) > 1 and value is not None
+            if (len(seen[name]) > 1 and value is not None) or name == "max_gap"
         ]
         kind = row.model if row.criterion == "none" else f"{row.model} + {row.criterion}"
         labels[_method_key(row)] = ", ".join((kind, *told))
@@ -113,6 +113,8 @@ def method_labels(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _varying(row: Row) -> dict[str, Any]:
+    if "max_gap" in row.settings:  # whatever tune chose for a seed, it is one method
+        return {"max_gap": row.settings["max_gap"]}
     return {"gamma": row.gamma, "strength": row.strength} | {
         name: value for name, value in row.settings.items() if name != "gamma"
     }
@@ -121,6 +123,8 @@ def _varying(row: Row) -> dict[str, Any]:
 def _setting_text(name: str, value: object) -> str:
     if name == "postprocess":
         return str(value)
+    if name == "max_gap" and isinstance(value, dict):
+        return "tuned to " + ", ".join(f"{name} ≤ {limit:g}" for name, limit in value.items())
     return f"{name} {value:g}" if isinstance(value, int | float) else f"{name} {value}"
 
 

@@ -1,0 +1,94 @@
+"""What ``tune`` finds, as rows beside the paper's: the third layer of figure 2."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from linkparity.experiments.fit import DataSource, Fit
+from linkparity.experiments.paper import published
+from linkparity.experiments.rows import Row
+from linkparity.experiments.train import Run
+from linkparity.experiments.tune import describe, tune
+from linkparity.graph.split import split_links
+from linkparity.metrics.evaluation import evaluate
+from linkparity.metrics.measures import MEASURES
+from linkparity.support.display import counted
+
+#: Seeds of the layer at most: each is a search of about ten fits.
+MAX_SEEDS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class TunedFit(Fit):
+    """A search for the most accurate setting within a limit, then its measures.
+
+    The setting is chosen without test pairs; its row is measured on the paper's test pairs, so that
+    it can stand beside the paper's. Its ``settings`` are those that were chosen, and ``max_gap``.
+
+    Attributes:
+        max_gap: The limit, by the measure that is also the criterion.
+    """
+
+    max_gap: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def criterion(self) -> str:
+        """What is limited."""
+        return next(iter(self.max_gap))
+
+    @property
+    def title(self) -> str:
+        """What is fitted, in a few words."""
+        limits = ", ".join(f"{name} ≤ {limit:g}" for name, limit in self.max_gap.items())
+        parts = (self.source.name, self.parameters["model"], f"tuned to {limits}")
+        return ", ".join((*parts, f"seed {self.parameters['seed']}"))
+
+    def _settings(self) -> dict[str, Any]:
+        return self.parameters | {"max_gap": self.max_gap}
+
+    def _run(self) -> Run:
+        graph, seed = self.source.graph(), self.parameters["seed"]
+        found = tune(graph, self.max_gap, self.parameters["model"], seed=seed)
+        split = split_links(graph, test=0.2, seed=seed)
+        scores = evaluate(found.predictor, split, seed=seed, measures=self.measures)
+        tried = f"tune chose {describe(found.chosen)} of {counted(len(found.curve), 'setting')}"
+        scores = replace(scores, notes=(*scores.notes, f"{tried}, without test pairs."))
+        return Run(self.source.name, found.predictor, scores)
+
+    def _measured(self) -> Row:
+        return self._marked(super()._measured())
+
+    def failed(self, error: str) -> Row:
+        """A row without measures."""
+        return self._marked(super().failed(error))
+
+    def _marked(self, row: Row) -> Row:
+        settings = row.settings | {"max_gap": self.max_gap}
+        return replace(row, criterion=self.criterion, settings=settings)
+
+
+def tuned_fits(
+    sources: Sequence[tuple[DataSource, str]],
+    models: Sequence[str],
+    criteria: Sequence[str],
+    seeds: int,
+) -> list[TunedFit]:
+    """For each regularized row of the paper: the best model with no more than its gap.
+
+    Args:
+        sources: Data with their hashes.
+        models: Names of models.
+        criteria: Criteria of the rows.
+        seeds: Number of seeds, up to :data:`MAX_SEEDS`.
+    """
+    measures = tuple(name for name in MEASURES if name != "rb")
+    found = []
+    for seed in range(min(seeds, MAX_SEEDS)):
+        for source, digest in sources:
+            for model in models:
+                for criterion in criteria:
+                    key = (source.name, model, criterion, criterion)
+                    limit = {criterion: published()[key].mean}
+                    parameters = {"model": model, "seed": seed}
+                    found.append(TunedFit(source, digest, parameters, measures, limit))
+    return found
