@@ -73,6 +73,9 @@ Missing = Annotated[
 ]
 Duplicates = Annotated[str, choice(("error", "first"), "Pairs that occur more than once.")]
 SelfLoops = Annotated[str, choice(("error", "drop"), "Pairs of a node with itself.")]
+MinPairs = Annotated[
+    int, typer.Option(help="Pairs that a pair of groups needs to count in dp; links, in eo.")
+]
 Bipartite = Annotated[
     bool, typer.Option("--bipartite", help="Sources and targets are two kinds of nodes.")
 ]

@@ -56,6 +56,7 @@ def train(
     measures: Annotated[
         str | None, typer.Option(help="Measures to take, such as auc,dp; all by default.")
     ] = None,
+    min_pairs: opt.MinPairs = 0,
     refit: Annotated[
         bool, typer.Option("--refit", help="Fit again on all links after the evaluation.")
     ] = False,
@@ -93,6 +94,7 @@ def train(
             run = train_run(
                 graph, predictor, out if first else None, files.name, replace=force, test=test,
                 test_pairs=test_pairs, on_epoch=on_epoch, on_stage=on_stage, refit=refit,
+                min_pairs=min_pairs,
                 **wanted | ({} if first else {"save_test": None}),
             )  # fmt: skip
     if not first:

@@ -29,6 +29,8 @@ AFTER_ERROR = (
     "history",
     "quantiles",
 )
+#: Further keys of ``train --json``, which a row leaves out.
+DERIVED = ("gaps", "findings")
 #: Packages whose version decides a result.
 PACKAGES = ("linkparity", "torch", "numpy", "scipy", "scikit-learn")
 
@@ -148,6 +150,7 @@ class Row:
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> "Row":
         """The inverse of :meth:`to_dict`; unknown keys are refused."""
+        row = {key: value for key, value in row.items() if key not in DERIVED}
         known = [each.name for each in fields(cls) if each.name != "values"]
         for key in row:
             if key not in known and key not in MEASURES:

@@ -60,8 +60,10 @@ class Run:
         return self.predictor if self.refitted is None else self.refitted
 
     def to_dict(self) -> dict[str, Any]:
-        """The run's :class:`Row` as one JSON object."""
-        return Row.of(self).to_dict()
+        """The run's :class:`Row` as one JSON object, and what makes its gaps."""
+        scores = self.scores
+        gaps = {name: each.to_dict() for name, each in scores.gaps.items()}
+        return Row.of(self).to_dict() | {"gaps": gaps, "findings": scores.findings()}
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ def train_run(
     on_stage: Callable[[str], object] | None = None,
     refit: bool = False,
     save_test: PairsOutput | None = None,
+    min_pairs: int = 0,
 ) -> Run:
     """Hold out links, train on the rest, evaluate, and save to ``out`` if given.
 
@@ -113,6 +116,7 @@ def train_run(
         on_stage: called with a few words when each stage of the work begins.
         refit: fit the same settings on all links after the evaluation, and save that model.
         save_test: where to write the pairs that the measures are taken on.
+        min_pairs: pairs that a pair of groups must have to count in dp, links in eo.
     """
     for name in measures or ():
         MEASURES[name]
@@ -126,7 +130,7 @@ def train_run(
     _fit(predictor, split.train, on_epoch)
     held_out = split.test.index[split.test.label == 1]
     say("scoring all candidates" if pairs == "candidates" else "scoring the test pairs")
-    sets = scored_sets(predictor, split, seed=predictor.seed, pairs=pairs)
+    sets = scored_sets(predictor, split, seed=predictor.seed, pairs=pairs, min_pairs=min_pairs)
     scores = measure(sets, measures, on_measure=lambda name: say(f"measuring {name}"))
     predictor.held_out_ = held_out if len(held_out) else None
     if test == 0:

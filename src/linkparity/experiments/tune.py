@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkparity.experiments.rows import Row
 from linkparity.experiments.train import Run
 from linkparity.graph import Graph, Split, split_links
 from linkparity.metrics import Scores, evaluate
@@ -117,7 +116,7 @@ class Tuning(Displayed):
 
     def to_dict(self) -> dict[str, Any]:
         """The keys of a run, and the search."""
-        return Row.of(self.run).to_dict() | {
+        return self.run.to_dict() | {
             "postprocess": self.chosen.postprocess,
             "max_gap": dict(self.max_gap),
             "qualified": self.qualified,

@@ -1,7 +1,7 @@
 """Views (which group pairs form one cell), sums and means per cell, and the gap between means."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -134,6 +134,17 @@ class CellMeans:
     weight: np.ndarray
     mean: np.ndarray
     link_mean: np.ndarray
+
+    def small(self, min_pairs: int, links: bool = False) -> np.ndarray:
+        """``(M,)`` whether a cell has fewer pairs, or links, than ``min_pairs``."""
+        count = self.links if links else self.pairs
+        return np.asarray(np.nan_to_num(count) < min_pairs)
+
+    def restricted(self, min_pairs: int) -> "CellMeans":
+        """Without the means of fewer than ``min_pairs`` pairs, and of links likewise."""
+        mean = np.where(self.small(min_pairs), np.nan, self.mean)
+        link_mean = np.where(self.small(min_pairs, links=True), np.nan, self.link_mean)
+        return replace(self, mean=mean, link_mean=link_mean)
 
     @property
     def dp(self) -> float:

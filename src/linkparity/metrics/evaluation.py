@@ -9,6 +9,7 @@ import numpy as np
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.metrics.candidates import on_candidates
 from linkparity.metrics.frame import cell_frame
+from linkparity.metrics.gap_details import GapDetails, gap_details
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import (
@@ -92,6 +93,7 @@ def evaluate(
     intervals: str = "nodes",
     pairs: str = "test",
     measures: Sequence[str] | None = None,
+    min_pairs: int = 0,
 ) -> Scores:
     """Score ``model`` on the held-out pairs of ``split``, or also on all candidates.
 
@@ -109,11 +111,13 @@ def evaluate(
             ``auc``; above ten million pairs, over samples. That is the gap of the scores one would
             deploy, no held-out estimate. The other measures are over the test pairs.
         measures: Names of the measures wanted, all by default; the others are ``nan``.
+        min_pairs: Pairs that a pair of groups must have to count in ``dp``, links in ``eo``.
 
     ``kl`` is measured for ``model.criterion`` where that is one of linkparity's, else for ``dp``.
     """
     kind = intervals
-    return measure(scored_sets(model, split, confidence, view, seed, kind, pairs), measures)
+    sets = scored_sets(model, split, confidence, view, seed, kind, pairs, min_pairs)
+    return measure(sets, measures)
 
 
 def scored_sets(
@@ -124,6 +128,7 @@ def scored_sets(
     seed: int = 0,
     intervals: str = "nodes",
     pairs: str = "test",
+    min_pairs: int = 0,
 ) -> dict[str, ScoredPairs]:
     """Score the pairs that :func:`evaluate` measures, with its arguments.
 
@@ -146,7 +151,7 @@ def scored_sets(
         names=graph.group_names, embedding=getattr(model, "embedding_", None),
         node_group=graph.group, criterion=criterion if ours else "dp", view=view,
         confidence=confidence, seed=seed, nodes=test.index if intervals == "nodes" else None,
-        **{kind: predict(test.index.numpy())},
+        min_pairs=min_pairs, **{kind: predict(test.index.numpy())},
     )  # fmt: skip
     if pairs == "test":
         return {"test": scored}
@@ -187,6 +192,7 @@ def score_pairs(
     nodes: object = None,
     intervals: str = "nodes",
     measures: Sequence[str] | None = None,
+    min_pairs: int = 0,
 ) -> Scores:
     """Score the predictions of any model: ``logits (P,)`` or ``prob (P,)``, and ``groups (P, 2)``.
 
@@ -209,6 +215,7 @@ def score_pairs(
             are treated as independent.
         intervals: ``nodes``, or ``pairs`` to treat pairs as independent although nodes are given.
         measures: Names of the measures wanted, all by default; the others are ``nan``.
+        min_pairs: Pairs that a pair of groups must have to count in ``dp``, links in ``eo``.
 
     >>> score_pairs(prob=[0.0, 0.9, 0.5], groups=[[0, 0], [1, 0], [2, 1]], confidence=None).dp
     0.9
@@ -218,6 +225,7 @@ def score_pairs(
         logits, groups, labels, weight, prob=prob, names=group_names, embedding=embedding,
         node_group=node_group, baseline=baseline, criterion=criterion, view=view,
         confidence=confidence, seed=seed, nodes=nodes if intervals == "nodes" else None,
+        min_pairs=min_pairs,
     )  # fmt: skip
     return measure({"test": scored}, measures)
 
@@ -270,7 +278,18 @@ def measure(
         confidence=test.confidence,
         criterion=getattr(test.criterion, "name", str(test.criterion)),
         scored=test,
+        gaps=_gap_details(sets, wanted),
     )
+
+
+def _gap_details(sets: dict[str, ScoredPairs], wanted: set[str]) -> dict[str, GapDetails]:
+    """What makes dp, and eo where labels are known."""
+    found: dict[str, GapDetails] = {}
+    for name in ("dp", "eo"):
+        scored = sets[MEASURES[name].over]
+        if name in wanted and (name == "dp" or scored.label is not None):
+            found[name] = gap_details(scored.means, name == "eo", scored.min_pairs)
+    return found
 
 
 def _with_test_links(

@@ -21,7 +21,8 @@ def dp(scored: ScoredPairs) -> Estimate:
        \bar h_c = \tfrac{1}{W_c} \sum_{k \in c} w_k h_k
 
     0 is parity on this measure, 1 the worst. Cells without weight have no mean and are left out;
-    with fewer than two cells left the gap is ``nan``.
+    with fewer than two cells left the gap is ``nan``. So are cells of fewer than
+    ``scored.min_pairs`` pairs.
     """
     return _gap(scored, scored.weight, scored.weight > 0, "pairs")
 
@@ -42,14 +43,19 @@ def eo(scored: ScoredPairs) -> Estimate:
 
 
 def _gap(scored: ScoredPairs, weight: np.ndarray, counted: np.ndarray, unit: str) -> Estimate:
-    rows = scored.in_cells[counted[scored.in_cells]]
     means = scored.means.mean if unit == "pairs" else scored.means.link_mean
+    small = scored.means.small(scored.min_pairs, links=unit == "links")
+    member = scored.cells.member
+    large = np.append(member @ (~small).astype(np.int64) > 0, False)
+    rows = scored.in_cells[(counted & large[scored.code])[scored.in_cells]]
     spread = None
     if scored.confidence is not None:
         spread = cell_covariance(scored, np.where(counted, weight, 0.0), means).result()
     labels = cell_labels(scored.cells.groups)
     size = (len(rows), unit)
-    return gap_estimate(means, spread, labels, size, scored.view, scored.confidence, scored.seed)
+    return gap_estimate(
+        means, spread, labels, size, scored.view, scored.confidence, scored.seed, small
+    )
 
 
 def cell_covariance(scored: ScoredPairs, weight: np.ndarray, mean: np.ndarray) -> CellCovariance:

@@ -1,5 +1,7 @@
 """Measures and cells as tables to show, for scores of pairs in memory and for audits of tables."""
 
+from collections.abc import Sequence
+from math import isnan
 from typing import TYPE_CHECKING
 
 from linkparity.metrics.cell_means import cell_labels
@@ -7,10 +9,12 @@ from linkparity.metrics.measures import MEASURES
 from linkparity.support.display import Grid, format_interval, format_number
 
 if TYPE_CHECKING:
-    from linkparity.metrics.results import Measured
+    from linkparity.metrics.results import CellScore, Measured
 
 #: Rows of a table of cells or groups; the others are counted in a sentence.
 MAX_ROWS = 30
+#: More cells than this are in the order of their means, not of their groups.
+FEW_ROWS = 10
 
 
 def measures_grid(result: "Measured") -> Grid:
@@ -28,7 +32,7 @@ def measures_grid(result: "Measured") -> Grid:
 
 
 def cells_grid(result: "Measured") -> Grid:
-    """One row per cell that has a pair."""
+    """One row per cell that has a pair; of many, those with the highest and lowest means."""
     units = ("pairs", "links") if result.view != "group" else ("ends of pairs", "ends of links")
     labels = cell_labels([cell.groups for cell in result.cells])
     rows = [
@@ -39,11 +43,24 @@ def cells_grid(result: "Measured") -> Grid:
             "?" if cell.links is None else f"{cell.links:,}",
             format_number(cell.link_mean),
         ]
-        for cell, label in zip(result.cells, labels, strict=True)
-        if cell.pairs
+        for cell, label in _by_extremes(result.cells, labels)
     ]
     columns = ("groups", units[0], "mean", units[1], "mean over links")
-    return Grid(columns, rows[:MAX_ROWS], f"view: {result.view}")
+    return Grid(columns, rows, f"view: {result.view}")
+
+
+def _by_extremes(
+    cells: Sequence["CellScore"], labels: Sequence[str]
+) -> list[tuple["CellScore", str]]:
+    """The cells to show: few in their own order, many from the highest mean to the lowest."""
+    found = [each for each in zip(cells, labels, strict=True) if each[0].pairs]
+    if len(found) <= FEW_ROWS:
+        return found
+    found.sort(key=lambda each: (isnan(each[0].mean), -each[0].mean))
+    known = [each for each in found if not isnan(each[0].mean)]
+    if len(found) <= MAX_ROWS or len(known) < MAX_ROWS:
+        return found[:MAX_ROWS]
+    return [*known[: MAX_ROWS // 2], *known[-(MAX_ROWS // 2) :]]
 
 
 def omitted_cells(result: "Measured") -> list[str]:
@@ -53,7 +70,10 @@ def omitted_cells(result: "Measured") -> list[str]:
     hidden = len(labels) - len(empty) - MAX_ROWS
     sentences = []
     if hidden > 0:
-        sentences.append(f"{hidden} more rows are in the attribute cells and in the JSON output.")
+        sentences.append(
+            f"These are the highest and the lowest means; {hidden} more rows are in the attribute "
+            "cells and in the JSON output."
+        )
     if empty:
         listed = ", ".join(empty[:MAX_ROWS]) + (" …" if len(empty) > MAX_ROWS else "")
         sentences.append(f"Without a pair ({len(empty)}): {listed}.")

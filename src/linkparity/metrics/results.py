@@ -1,10 +1,11 @@
 """Results of measuring pairs in memory and of measuring a table: values with their evidence."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import isnan
 from typing import Any
 
 from linkparity.metrics.cell_means import CellMeans
+from linkparity.metrics.gap_details import GapDetails, gaps_grid
 from linkparity.metrics.intervals.estimates import Estimate
 from linkparity.metrics.printing import cells_grid, measures_grid, omitted_cells
 from linkparity.support.display import Displayed, Grid, or_nan, or_none
@@ -77,6 +78,8 @@ class Measured(Displayed):
         confidence: Confidence level of the intervals, or None.
         criterion: The criterion that ``kl`` is measured for.
         view: Which cells ``dp``, ``eo`` and ``rdp`` compare.
+        gaps: What makes ``dp`` and ``eo``, by name: the two pairs of groups, and the gap weighted
+            by pairs.
     """
 
     values: dict[str, float]
@@ -90,6 +93,7 @@ class Measured(Displayed):
     confidence: float | None
     criterion: str
     view: str
+    gaps: dict[str, GapDetails] = field(default_factory=dict, kw_only=True)
 
     def __getattr__(self, name: str) -> float:
         values: dict[str, float] = self.__dict__.get("values", {})
@@ -105,8 +109,20 @@ class Measured(Displayed):
         return f"{type(self).__name__}({values}, pairs={self.pairs}, view={self.view!r})"
 
     def document(self) -> list[Grid | str]:
-        """Measures, cells, then the sentences."""
-        return [measures_grid(self), cells_grid(self), *omitted_cells(self), *self.sentences()]
+        """Measures, what makes the gaps, cells, then the sentences."""
+        grids = [measures_grid(self), *self.gap_grids(), cells_grid(self)]
+        return [*grids, *omitted_cells(self), *self.findings(), *self.sentences()]
+
+    def gap_grids(self) -> list[Grid]:
+        """Which two pairs of groups make each gap, where there are any."""
+        return [gaps_grid(self.gaps, self.values)] if self._known_gaps() else []
+
+    def findings(self) -> list[str]:
+        """For each gap a sentence about pairs of groups that have enough pairs."""
+        return [each.sentence(name) for name, each in self._known_gaps().items()]
+
+    def _known_gaps(self) -> dict[str, GapDetails]:
+        return {name: each for name, each in self.gaps.items() if each.high is not None}
 
     def sentences(self) -> list[str]:
         """Why values are undefined, then the notes."""
@@ -120,6 +136,8 @@ class Measured(Displayed):
             **{name: or_none(value) for name, value in self.values.items()},
             "intervals": {k: [or_none(end) for end in v] for k, v in self.intervals.items()},
             "cells": [cell.to_dict() for cell in self.cells],
+            "gaps": {name: each.to_dict() for name, each in self.gaps.items()},
+            "findings": self.findings(),
             "counts": {name: list(count) for name, count in self.counts.items()},
             "reasons": dict(self.reasons),
             "notes": list(self.notes),

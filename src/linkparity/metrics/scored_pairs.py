@@ -18,7 +18,7 @@ from linkparity.metrics.checks import (
 )
 from linkparity.metrics.intervals.clusters import PairClusters
 from linkparity.support.errors import InputError
-from linkparity.support.validation import check_unique, integers
+from linkparity.support.validation import check_unique, integers, whole_number
 
 CALLER = "score_pairs"
 #: With fewer groups than this, group pairs without a pair are listed too.
@@ -45,6 +45,7 @@ class ScoredPairs:
         confidence: Confidence level of the intervals; None for no intervals.
         seed: Random seed of the intervals and of ``rb``.
         nodes: ``(P, 2)`` ids of the two nodes of each pair, or None.
+        min_pairs: Pairs that a cell must have to count in ``dp``, links in ``eo``.
     """
 
     logits: np.ndarray
@@ -62,6 +63,7 @@ class ScoredPairs:
     confidence: float | None = 0.95
     seed: int = 0
     nodes: np.ndarray | None = None
+    min_pairs: int = 0
 
     @classmethod
     def of(
@@ -81,6 +83,7 @@ class ScoredPairs:
         confidence: float | None = 0.95,
         seed: int = 0,
         nodes: object = None,
+        min_pairs: int = 0,
     ) -> "ScoredPairs":
         """Check what is given, either ``logits`` or ``prob``, and keep it as float64 arrays."""
         x, h, rank = check_scores(CALLER, logits, prob)
@@ -98,6 +101,7 @@ class ScoredPairs:
             label_array(CALLER, labels, len(x)), weight_array(CALLER, weight, len(x)),
             tuple(names), points, side, label_array(CALLER, baseline, len(x), "baseline"),
             criterion, view, confidence, seed, node_array(CALLER, nodes, len(x)),
+            check_min_pairs(min_pairs, CALLER),
         )  # fmt: skip
 
     @cached_property
@@ -138,6 +142,14 @@ class ScoredPairs:
         """Mean predictions per cell of the view."""
         sums = CellSums().update(self.prob, self.groups, self.label, self.weight)
         return cell_means(self.key, sums.table(self.key), self.view, self.names)
+
+
+def check_min_pairs(value: object, caller: str) -> int:
+    """A whole number that is not negative."""
+    least = whole_number(value, "min_pairs", caller)
+    if least < 0:
+        raise InputError(f"must be at least 0, got {least}", argument="min_pairs", caller=caller)
+    return least
 
 
 def _embedding(

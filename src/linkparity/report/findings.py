@@ -7,6 +7,7 @@ from typing import Any
 
 from linkparity.experiments.results import Summary
 from linkparity.experiments.rows import Row
+from linkparity.metrics.gap_details import RELIABLE
 from linkparity.metrics.measures import MEASURES
 from linkparity.report.chart_data import data_name, is_plain, plain_methods
 from linkparity.support.display import counted, format_number
@@ -48,10 +49,12 @@ def _sentences(own: Sequence[Summary]) -> Iterable[str]:
 
 
 def _widest(summary: Summary) -> str:
-    """The largest gap of all methods, and between whom it is."""
+    """The largest gap of all methods, and between which pairs of groups with enough pairs."""
     said = f"{summary.method} has the largest gap: dp {summary.measures['dp']}"
     said += f" ({counted(len(summary.rows), 'seed')})." if len(summary.rows) > 1 else "."
     cells = [cell for cell in summary.rows[0].cells if not isnan(cell.mean)]
+    many = [cell for cell in cells if cell.pairs >= RELIABLE]
+    cells = many if len(many) > 1 else cells
     if len(cells) < 2:
         return said
     high, low = max(cells, key=lambda c: c.mean), min(cells, key=lambda c: c.mean)

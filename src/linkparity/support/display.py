@@ -68,6 +68,16 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
+def shortened(names: Sequence[str], most: int = 10) -> str:
+    """Names with commas, the first of many and the number of the others.
+
+    >>> shortened(["a", "b", "c"]), shortened(["a", "b", "c"], 1)
+    ('a, b, c', 'a and 2 more')
+    """
+    more = len(names) - most
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more:,} more"
+
+
 def place(table: str, row: int | None = None, column: str | None = None) -> str:
     """Where a problem is, for the ``where`` of an error; rows are counted from 1.
 

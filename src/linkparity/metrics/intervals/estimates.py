@@ -8,6 +8,7 @@ import numpy as np
 from linkparity.metrics.cell_means import gap
 from linkparity.metrics.intervals.covariance import Spread
 from linkparity.support.arrays import expit, logit
+from linkparity.support.display import shortened
 
 NAN = float("nan")
 
@@ -53,6 +54,7 @@ def gap_estimate(
     view: str,
     confidence: float | None,
     seed: int,
+    small: np.ndarray | None = None,
 ) -> Estimate:
     """The gap of ``mean (M,)`` with its interval, or with the reason why either is undefined.
 
@@ -64,7 +66,12 @@ def gap_estimate(
         view: Name of the view.
         confidence: Confidence level; None for no interval.
         seed: Random seed of the draws.
+        small: ``(M,)`` cells that are left out of the gap.
     """
+    ends = None
+    if confidence is not None and spread is not None:
+        ends = mean_intervals(mean, spread, confidence)
+    mean = mean if small is None else np.where(small, np.nan, mean)
     value, (count, unit) = gap(mean), size
     filled = ~np.isnan(mean)
     if np.isnan(value):
@@ -72,9 +79,8 @@ def gap_estimate(
         return Estimate(value, count, unit, no_interval(confidence), reason)
     if confidence is None or spread is None:
         return Estimate(value, count, unit)
-    ends = mean_intervals(mean, spread, confidence)
     missing = filled & (np.isnan(spread.variance) | (not spread.by_node) & (spread.nodes < 2))
-    names = ", ".join(labels[c] for c in np.flatnonzero(missing))
+    names = shortened([labels[c] for c in np.flatnonzero(missing)])
     few = "too few nodes for a variance" if spread.by_node else f"a single pair's worth of {unit}"
     if missing[np.nanargmax(mean)] or missing[np.nanargmin(mean)]:
         reason = f"an end of the gap has {few} ({names})"
@@ -122,7 +128,7 @@ def rdp_estimate(
         return Estimate(value, count, interval=(NAN, NAN), reason=reason)
     spread = spread.of(np.flatnonzero(known))
     ends = largest_interval(area[known], spread, confidence, 0.5)
-    left = ", ".join(name for name, some in zip(names, known, strict=True) if not some)
+    left = shortened([name for name, some in zip(names, known, strict=True) if not some])
     note = f"the interval leaves out {left}, without a variance" if left else ""
     return Estimate(value, count, interval=ends, note=note, nodes=spread.least)
 
