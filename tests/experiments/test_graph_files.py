@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 from table_cases import exit_code
 
+import linkparity as lp
+
 IDS = ["007", "7", 'a"b', "x,y", "é", "9007199254740993", "9007199254740992", "NULL", " s ", "n'q"]
 IDS += ["<script>alert(1)</script>", "line\ntwo", *(f"n{i:02d}" for i in range(12))]
 KINDS = ["<script>", "b & b", "é"]
@@ -404,3 +406,51 @@ def test_a_side_with_groups_must_have_them_for_all_of_its_listed_nodes(here, cap
 PEOPLE = tuple(f"p{i}" for i in range(8))
 JOBS = tuple(f"j{i}" for i in range(6))
 BIPARTITE = [(p, j) for i, p in enumerate(PEOPLE) for k, j in enumerate(JOBS) if (i + k) % 3]
+
+
+TEXTS = {
+    "l.txt tabs": ("l.txt", "\t", ()),
+    "l.txt commas": ("l.txt", ",", ()),
+    "l.txt semicolons": ("l.txt", ";", ()),
+    "l.txt blanks": ("l.txt", " ", ()),
+    "l.txt.gz tabs": ("l.txt.gz", "\t", ()),
+    "semicolons in .csv": ("l.csv", ";", ("--separator", ";")),
+    "bars in .txt": ("l.txt", "|", ("--separator", "|")),
+    "format of .dat": ("l.dat", "\t", ("--format", "tsv")),
+    "tab by name": ("l.dat", "\t", ("--format", "csv", "--separator", "tab")),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_files_of_any_separator(here, capfd, name):
+    file, between, args = TEXTS[name]
+    ids = [f"n{i:02d}" for i in range(len(IDS))]
+    tables = {
+        "l": [("source", "target"), *((ids[a], ids[b]) for a, b in LINKS)],
+        "n": [("node", "kind"), *((each, KINDS[i % 3]) for i, each in enumerate(ids))],
+        "p": [("source", "target"), *((ids[a], ids[b]) for a, b in PAIRS)],
+    }
+    files = {kind: file.replace("l.", f"{kind}.") for kind in tables}
+    for kind, rows in tables.items():
+        out = io.StringIO()
+        csv.writer(out, delimiter=between, lineterminator="\n").writerows(rows)
+        data = out.getvalue().encode()
+        Path(files[kind]).write_bytes(gzip.compress(data) if file.endswith(".gz") else data)
+    train = ("--links", files["l"], "--nodes", files["n"], *SENSITIVE, "--model", "maxent", *args)
+    assert exit_code("train", *train, "--out", "run") == 0, capfd.readouterr().err
+    saved = lp.LinkPredictor.load("run").graph_
+    assert saved.names == tuple(ids)
+    assert saved.group_names == tuple(sorted(KINDS))
+    assert exit_code("predict", "run", "--pairs", files["p"], *args, "--out", "s.csv") == 0
+    found = pd.read_csv("s.csv")
+    assert list(zip(found.source, found.target, strict=True)) == tables["p"][1:]
+
+
+def test_separators_that_are_none_are_refused(here, capfd):
+    write_graph(here)
+    train = ("train", "--links", "l.csv", "--nodes", "n.csv", *SENSITIVE)
+    assert "--separator must be one character" in refused(capfd, *train, "--separator", ";;")
+    Path("l.csv").rename("l.dat")
+    said = refused(capfd, "train", "--links", "l.dat", *train[3:])
+    assert "l.dat: cannot tell the format by the extension '.dat'; use .csv" in said
+    assert "or name it with --format" in said

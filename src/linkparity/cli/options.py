@@ -73,6 +73,13 @@ Missing = Annotated[
 ]
 Duplicates = Annotated[str, choice(("error", "first"), "Pairs that occur more than once.")]
 SelfLoops = Annotated[str, choice(("error", "drop"), "Pairs of a node with itself.")]
+FileFormat = Annotated[
+    str | None,
+    choice(("csv", "tsv", "parquet"), "Format of - and of unknown extensions.", kind="format"),
+]
+Separator = Annotated[
+    str | None, typer.Option(help="Character between the columns of text files: ; | tab, space.")
+]
 MinPairs = Annotated[
     int, typer.Option(help="Pairs that a pair of groups needs to count in dp; links, in eo.")
 ]
@@ -113,9 +120,8 @@ class TableOptions:
         str, typer.Option(help="duckdb, spark, or a Spark master such as spark://host:7077.")
     ] = "duckdb"
     tmp: Annotated[str | None, typer.Option(help="Directory for temporary files.")] = None
-    format: Annotated[
-        str | None, choice(("csv", "tsv", "parquet"), "Format of - .", kind="format")
-    ] = None
+    format: FileFormat = None
+    separator: Separator = None
 
     def tables(self, out: str | None = None) -> "FileTables":
         """The files and how they are read; ``--format`` is that of ``out`` if that is stdout."""
@@ -129,9 +135,11 @@ class TableOptions:
             UntidyPolicy(self.unknown, self.duplicates, self.self_loops),  # type: ignore[arg-type]
             self.directed, self.bipartite,
         )  # fmt: skip
-        given = self.format if out != "-" and self.scores == "-" else None
+        given = self.format if out != "-" else None
         files = (self.scores, self.nodes)
-        return FileTables(*files, options, self.engine, self.tmp, given, out, self.format)
+        return FileTables(
+            *files, options, self.engine, self.tmp, given, out, self.format, self.separator
+        )
 
 
 @dataclass(frozen=True)
@@ -150,6 +158,8 @@ class GraphOptions:
     duplicates: Duplicates = "error"
     self_loops: SelfLoops = "error"
     missing: Missing = ""
+    format: FileFormat = None
+    separator: Separator = None
     data: Data = None
 
     def check(self) -> None:
@@ -188,6 +198,8 @@ class GraphOptions:
                 self.bipartite,
                 policy,
                 listed(self.missing) if self.missing else (),
+                self.format,
+                self.separator,
             )
         )
 

@@ -197,6 +197,8 @@ def predict(
         str, opt.choice(("error", "drop"), "Nodes that were not trained on.")
     ] = "error",
     self_loops: opt.SelfLoops = "error",
+    format: opt.FileFormat = None,
+    separator: opt.Separator = None,
     force: opt.Force = False,
     as_json: opt.Json = False,
 ) -> None:
@@ -211,7 +213,8 @@ def predict(
         raise InputError("--json and --out - both write to stdout", "give --out a file")
     with stages() as stage:
         if pairs is not None:
-            given = PairsFile(pairs, source, target_column, unknown, self_loops)  # type: ignore[arg-type]
+            columns, policy = (source, target_column), (unknown, self_loops)
+            given = PairsFile(pairs, *columns, *policy, format, separator)  # type: ignore[arg-type]
             rows = predict_pairs(run, given, out, force, stage)
         else:
             assert top is not None

@@ -47,6 +47,8 @@ class GraphFiles:
         bipartite: whether sources and targets are two kinds of nodes.
         policy: what happens to unknown nodes, duplicates and self-loops.
         missing: values of the attributes that mean unknown, such as a code 0.
+        format: of files whose extension does not tell, ``csv``, ``tsv`` or ``parquet``.
+        separator: character between the columns of text files.
     """
 
     links: str
@@ -58,6 +60,8 @@ class GraphFiles:
     bipartite: bool = False
     policy: UntidyPolicy = field(default_factory=UntidyPolicy)
     missing: tuple[str, ...] = ()
+    format: str | None = None
+    separator: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +130,9 @@ def read_graph(files: GraphFiles) -> Graph:
         raise InputError("only one of --links and --nodes can be read from stdin", "give a file")
     faults = _Faults()
     with Workspace() as workspace, DuckEngine(workspace) as duck:
-        links_table = duck.load(open_table_file(files.links, workspace), "links")
-        nodes_table = duck.load(open_table_file(files.nodes, workspace), "nodes")
+        form = (files.format, files.separator)
+        links_table = duck.load(open_table_file(files.links, workspace, *form), "links")
+        nodes_table = duck.load(open_table_file(files.nodes, workspace, *form), "nodes")
         duck.lock()
         ids, links, nodes = _read_tables(duck, links_table, nodes_table, files, faults)
     check_header(links.name, links.ends, {ids[i] for i in nodes.node.tolist()})

@@ -35,6 +35,8 @@ class PairsFile:
         target: column of the second node of a pair, if it has another name.
         unknown: pairs with a node that was not trained on: an error, or dropped.
         self_loops: pairs of a node with itself: an error, or dropped.
+        format: where the extension does not tell, ``csv``, ``tsv`` or ``parquet``.
+        separator: character between the columns of a text file.
     """
 
     name: str
@@ -42,6 +44,8 @@ class PairsFile:
     target: str | None = None
     unknown: Literal["error", "drop"] = "error"
     self_loops: SelfLoops = "error"
+    format: str | None = None
+    separator: str | None = None
 
     def __post_init__(self) -> None:
         check_choice("unknown", self.unknown, choices=("error", "drop"))
@@ -63,7 +67,7 @@ def predict_pairs(
     predictor = LinkPredictor.load(run)
     on_stage(f"reading {pairs.name}")
     with Workspace() as workspace:
-        file = open_table_file(pairs.name, workspace)
+        file = open_table_file(pairs.name, workspace, pairs.format, pairs.separator)
         with DuckEngine(workspace, size_of(file)) as engine:
             given = engine.read(file, "pairs")
             engine.lock(workspace.path, *output_directory(out))

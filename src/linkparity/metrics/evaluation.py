@@ -263,8 +263,9 @@ def measure(
     notes = [f"{name}: {e.note}." for name, e in found.items() if e.note] + few_nodes(found)
     if test.confidence is not None:
         notes.insert(0, INTERVALS["pairs" if test.nodes is None else "nodes"])
-    cells = cell_scores(sets["means"].means, test.label is not None, found)
-    if candidates:
+    if not candidates:
+        cells = cell_scores(test.means, test.label is not None, found)
+    else:
         notes.insert(0, PAIRS["candidates"])
         cells = cell_scores(sets["means"].means, True, {"dp": found["dp"]})
         cells = _with_test_links(cells, cell_scores(test.means, True, {"eo": found["eo"]}))

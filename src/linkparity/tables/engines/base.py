@@ -37,13 +37,20 @@ class Format:
 class TableFile:
     """An uncompressed file on disk, with the name that messages use.
 
-    ``header`` has the column names of a text file; Parquet has them in its schema.
+    ``header`` has the column names of a text file; Parquet has them in its schema. ``separator``
+    is the character between columns, where it is not that of the kind.
     """
 
     name: str
     path: Path
     kind: str
     header: tuple[str, ...] = ()
+    separator: str = ""
+
+    @property
+    def delimiter(self) -> str:
+        """The character between the columns of a text file."""
+        return self.separator or DELIMITER[self.kind]
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ class DuckEngine(Engine):
         named = ", ".join(f"c{i} AS {quoted(column)}" for i, column in enumerate(file.header))
         self.run(
             f"CREATE TABLE {name}_text AS SELECT * FROM read_csv({path}, auto_detect=false, "
-            f"header=true, delim={text(DELIMITER[file.kind])}, quote='\"', escape='\"', "
+            f"header=true, delim={text(file.delimiter)}, quote='\"', escape='\"', "
             f"columns={{{columns}}}, compression='none')"
         )
         self.run(f"CREATE VIEW {name} AS SELECT rowid AS {ROW}, {named} FROM {name}_text")

@@ -9,7 +9,7 @@ import duckdb
 
 from linkparity.support.display import counted, place
 from linkparity.support.errors import InputError, PlainError
-from linkparity.tables.engines.base import DELIMITER, TableFile, disk_full, literal_path
+from linkparity.tables.engines.base import TableFile, disk_full, literal_path
 
 #: Signs in DuckDB's messages that the disk is full.
 FULL = ("No space left", "max_temp_directory_size")
@@ -88,7 +88,7 @@ def row_of(file: TableFile, line: int) -> int:
     """The row that begins at a line, from 1; the header and blank lines are not rows."""
     try:
         with file.path.open(encoding="utf-8", errors="replace", newline="") as text:
-            before = islice(csv.reader(text, delimiter=DELIMITER[file.kind]), line - 1)
+            before = islice(csv.reader(text, delimiter=file.delimiter), line - 1)
             return sum(1 for record in before if record)
     except csv.Error:
         return line - 1

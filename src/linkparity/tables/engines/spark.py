@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 from linkparity.support.errors import InputError, PlainError, require
 from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import (
-    DELIMITER,
     ROW,
     Engine,
     Format,
@@ -68,7 +67,7 @@ class SparkEngine(Engine):
                 check_text(file)
                 schema = ", ".join(f"`{_ticked(column)}` string" for column in file.header)
                 frame = self.session.read.csv(
-                    path, schema, header=True, sep=DELIMITER[file.kind], quote='"', escape='"',
+                    path, schema, header=True, sep=file.delimiter, quote='"', escape='"',
                     mode="FAILFAST", multiLine=True, enforceSchema=True,
                 )  # fmt: skip
             frame = frame.withColumn(ROW, functions.monotonically_increasing_id()).cache()

@@ -8,7 +8,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,7 +17,7 @@ from linkparity.support.files import STREAM
 from linkparity.support.registry import did_you_mean
 from linkparity.support.workspace import Workspace
 from linkparity.tables.engines import ENGINES
-from linkparity.tables.engines.base import DELIMITER, Engine, Format, TableFile, check_columns
+from linkparity.tables.engines.base import Engine, Format, TableFile, check_columns
 from linkparity.tables.engines.duckdb import size_of
 from linkparity.tables.reading.columns import ReadOptions, pick_columns
 
@@ -47,20 +47,59 @@ def format_of(name: str, given: str | None = None) -> Format:
     if suffix not in SUFFIXES or (packed and SUFFIXES[suffix] == "parquet"):
         raise InputError(
             f"cannot tell the format by the extension {''.join(path.suffixes[-2:])!r}",
-            "use .csv, .csv.gz, .tsv, .tsv.gz or .parquet",
+            "use .csv, .csv.gz, .tsv, .tsv.gz or .parquet, or name it with {format=}",
             where=name,
         )
     return Format(SUFFIXES[suffix], packed)
 
 
-def open_table_file(name: str, workspace: Workspace, given: str | None = None) -> TableFile:
+def input_format(name: str, given: str | None = None) -> Format:
+    """The format of a file to read: by its extension, else as ``given``.
+
+    The kind of a ``.txt`` file is empty: it is recognized by the first line.
+
+    >>> input_format("links.txt"), input_format("links.csv", "tsv"), input_format("links", "tsv")
+    (Format(kind='', gzip=False), Format(kind='csv', gzip=False), Format(kind='tsv', gzip=False))
+    """
+    packed = name.lower().endswith(".gz")
+    suffix = Path(name[:-3] if packed else name).suffix.lower()
+    if suffix in SUFFIXES:
+        return format_of(name)
+    if given is None and suffix == ".txt":
+        return Format("", packed)
+    return format_of(name, given)
+
+
+def check_separator(given: str | None) -> str:
+    r"""The character that separates columns; tab and space also by their names.
+
+    >>> check_separator(";"), check_separator("tab")
+    (';', '\t')
+    """
+    found = {None: "", "tab": "\t", "\\t": "\t", "space": " "}.get(given, given or "")
+    if given is not None and (len(found) != 1 or found in '"\r\n'):
+        problem = f"must be one character, tab or space, got {given!r}"
+        raise InputError(problem, argument="separator")
+    return found
+
+
+def open_table_file(
+    name: str, workspace: Workspace, given: str | None = None, separator: str | None = None
+) -> TableFile:
     """Find a file; stdin and compressed files are first written to the workspace.
 
     Gzip is unpacked here because a truncated archive must be an error, not a shorter table.
+
+    Args:
+        name: of the file, ``-`` for stdin.
+        workspace: for what is unpacked.
+        given: format, where the extension does not tell.
+        separator: character between columns, where the extension is not that of tabs.
     """
+    between = check_separator(separator)
     if name == STREAM:
-        return _read_stdin(workspace, given)
-    shape = format_of(name, given)
+        return _read_stdin(workspace, given, between)
+    shape = input_format(name, given)
     path = Path(name)
     if path.is_dir():
         raise InputError("is a directory", "give one file", where=name)
@@ -76,12 +115,26 @@ def open_table_file(name: str, workspace: Workspace, given: str | None = None) -
         raise _empty(name, "the file is empty")
     if shape.gzip:
         path = _unpacked(name, path, workspace.path)
-    return _with_header(name, path, shape.kind)
+    return _with_header(name, path, shape.kind, "" if shape.kind == "tsv" else between)
 
 
-def _with_header(name: str, path: Path, kind: str) -> TableFile:
-    header = () if kind == "parquet" else tuple(read_header(name, path, DELIMITER[kind]))
-    return TableFile(name, path, kind, header)
+def _with_header(name: str, path: Path, kind: str, separator: str) -> TableFile:
+    if not kind:
+        kind, separator = _recognized(_head(path).split(b"\n", 1)[0], separator)
+    found = TableFile(name, path, kind, separator=separator)
+    if kind == "parquet":
+        return found
+    return replace(found, header=tuple(read_header(name, path, found.delimiter)))
+
+
+def _recognized(line: bytes, separator: str) -> tuple[str, str]:
+    """Kind and separator of a text file, by its first line: tabs, commas, semicolons, blanks."""
+    if separator:
+        return "csv", separator
+    if b"\t" in line:
+        return "tsv", ""
+    found = (sign for sign in ",; " if sign.encode() in line)
+    return "csv", next(found, "")
 
 
 def check_path(name: str, path: Path) -> None:
@@ -102,7 +155,7 @@ def output_directory(name: str | None) -> list[Path]:
     return [directory]
 
 
-def _read_stdin(workspace: Workspace, given: str | None) -> TableFile:
+def _read_stdin(workspace: Workspace, given: str | None, separator: str) -> TableFile:
     """What stdin holds; its format is recognized by the first bytes unless given."""
     kind = "" if given is None else format_of(STREAM, given).kind
     if sys.stdin is None:
@@ -116,8 +169,8 @@ def _read_stdin(workspace: Workspace, given: str | None) -> TableFile:
         raise _empty("stdin", "nothing came in")
     if head.startswith(b"PAR1"):
         kind = kind or "parquet"
-    line = head.split(b"\n", 1)[0]
-    return _with_header("stdin", path, kind or ("tsv" if b"\t" in line else "csv"))
+    tabs = not separator and b"\t" in head.split(b"\n", 1)[0]
+    return _with_header("stdin", path, kind or ("tsv" if tabs else "csv"), separator)
 
 
 def _head(path: Path) -> bytes:
@@ -157,6 +210,7 @@ def read_header(where: str, path: Path, delimiter: str) -> list[str]:
         raise InputError("the header is empty", "it must hold the column names", where=where)
     if len(names) == 1 and any(other in names[0] for other in ",;|\t"):
         fix = f"separate columns by {'commas' if delimiter == ',' else 'tabs'}"
+        fix += ", or name the character between them with {separator=}"
         raise InputError(f"the header is one column, {names[0]!r}", fix, where=where)
     check_columns(where, names)
     return names
@@ -221,6 +275,7 @@ class FileTables:
         format: of the scores, where the extension does not tell.
         out: the corrected table, ``-`` for stdout; None when none is written.
         out_format: its format, where the extension does not tell.
+        separator: character between the columns of text files.
     """
 
     scores: str
@@ -231,6 +286,7 @@ class FileTables:
     format: str | None = None
     out: str | None = None
     out_format: str | None = None
+    separator: str | None = None
 
     def __post_init__(self) -> None:
         if self.scores == self.nodes == STREAM:
@@ -257,9 +313,11 @@ class FileTables:
         from linkparity.tables.reading.score_table import classify
 
         with Workspace(self.tmp) as workspace:
-            files = [open_table_file(self.scores, workspace, self.format)]
-            if self.nodes is not None:
-                files.append(open_table_file(self.nodes, workspace))
+            files = [
+                open_table_file(name, workspace, given, self.separator)
+                for name, given in ((self.scores, self.format), (self.nodes, None))
+                if name is not None
+            ]
             with open_engine(self.engine, workspace, sum(map(size_of, files))) as engine:
                 scores = engine.read(files[0], "scores")
                 nodes = None if self.nodes is None else engine.read(files[1], "nodes")
