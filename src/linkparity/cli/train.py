@@ -103,7 +103,10 @@ def train(
         if written is not None:
             say(f"{name}: {written}")
     with outputs_in_place(None if out is None else str(out), save_test):
-        show_json(run.to_dict()) if as_json else show(*run_tables(run), on_stderr=save_test == "-")
+        if as_json:
+            show_json(run.to_dict() | run.scores.gap_report())
+        else:
+            show(*run_tables(run), on_stderr=save_test == "-")
 
 
 def _check_outputs(

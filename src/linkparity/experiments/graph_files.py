@@ -345,7 +345,7 @@ def _check_values(
                 reason = f"has no {name}"
                 if len(rows) > 1:
                     reason += f" ({len(rows):,} of {int(mine.sum()):,} nodes have no {name})"
-                faults.add(unknown_error(where, ids[nodes.node[rows[0]]], reason))
+                faults.add(unknown_error(where, ids[nodes.node[rows[0]]], reason, in_graph=True))
 
 
 def _check_known(
@@ -377,6 +377,7 @@ def _check_known(
             f"{hint}{advice}",
             _many(rows),
             bipartite=no_target_known and end == 1,
+            in_graph=True,
         )
     )
 

@@ -60,10 +60,8 @@ class Run:
         return self.predictor if self.refitted is None else self.refitted
 
     def to_dict(self) -> dict[str, Any]:
-        """The run's :class:`Row` as one JSON object, and what makes its gaps."""
-        scores = self.scores
-        gaps = {name: each.to_dict() for name, each in scores.gaps.items()}
-        return Row.of(self).to_dict() | {"gaps": gaps, "findings": scores.findings()}
+        """The run's :class:`Row` as one JSON object."""
+        return Row.of(self).to_dict()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from linkparity.experiments.rows import Row
 from linkparity.experiments.train import Run
 from linkparity.graph import Graph, Split, split_links
 from linkparity.metrics import Scores, evaluate
@@ -116,12 +117,13 @@ class Tuning(Displayed):
 
     def to_dict(self) -> dict[str, Any]:
         """The keys of a run, and the search."""
-        return self.run.to_dict() | {
+        return Row.of(self.run).to_dict() | {
             "postprocess": self.chosen.postprocess,
             "max_gap": dict(self.max_gap),
             "qualified": self.qualified,
             "complete": self.complete,
             "curve": [trial.to_dict() for trial in self.curve],
+            **self.scores.gap_report(),
         }
 
 

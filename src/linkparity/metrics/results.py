@@ -121,6 +121,11 @@ class Measured(Displayed):
         """For each gap a sentence about pairs of groups that have enough pairs."""
         return [each.sentence(name) for name, each in self._known_gaps().items()]
 
+    def gap_report(self) -> dict[str, Any]:
+        """What makes the gaps and the findings, ready for JSON."""
+        gaps = {name: each.to_dict() for name, each in self.gaps.items()}
+        return {"gaps": gaps, "findings": self.findings()}
+
     def _known_gaps(self) -> dict[str, GapDetails]:
         return {name: each for name, each in self.gaps.items() if each.high is not None}
 
@@ -136,8 +141,7 @@ class Measured(Displayed):
             **{name: or_none(value) for name, value in self.values.items()},
             "intervals": {k: [or_none(end) for end in v] for k, v in self.intervals.items()},
             "cells": [cell.to_dict() for cell in self.cells],
-            "gaps": {name: each.to_dict() for name, each in self.gaps.items()},
-            "findings": self.findings(),
+            **self.gap_report(),
             "counts": {name: list(count) for name, count in self.counts.items()},
             "reasons": dict(self.reasons),
             "notes": list(self.notes),
