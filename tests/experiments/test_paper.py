@@ -147,6 +147,18 @@ def test_the_papers_fits_are_all_of_its_rows_with_its_settings():
         fit.parameters["seed"] for fit in fits
     )
     assert not any("options" in fit.parameters for fit in paper_fits(["polblogs"], 1, True))
+    strengths = [f.parameters["strength"] for f in fits if f.parameters["model"] == "cfc"]
+    assert sorted(strengths) == [0, 0, 10, 10, 100, 100, 1000, 1000]
+    assert not any("strength" in f.parameters for f in fits if f.parameters["model"] != "cfc")
+
+
+def test_rows_of_cfc_are_compared_with_those_of_their_strength():
+    rows = [row("polblogs", "cfc", "none", strength=s, auc=0.9, rb=0.9) for s in (0.0, 10.0)]
+    cells = compare(summarize(rows))
+    assert [(c.strength, c.measure, c.paper.mean) for c in cells] == [
+        (0.0, "auc", 0.938), (0.0, "rb", 0.977), (10.0, "auc", 0.920), (10.0, "rb", 0.940),
+    ]  # fmt: skip
+    assert [c.verdict for c in cells] == ["differs", "differs", "agrees", "agrees"]
 
 
 def test_ids_of_the_papers_fits_stay_what_they_were():

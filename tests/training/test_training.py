@@ -631,12 +631,16 @@ def test_the_papers_settings():
     assert model.rate == pytest.approx(1 - 1 / 256)
 
 
+@pytest.mark.parametrize("amsgrad", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_adam_is_that_of_torch(dtype):
+def test_adam_is_that_of_torch(dtype, amsgrad):
     generator = torch.Generator().manual_seed(0)
     start = torch.randn(7, 3, generator=generator, dtype=dtype)
     ours, theirs, still = (start.clone().requires_grad_() for _ in range(3))
-    both = [Adam([ours, still], 0.1), torch.optim.Adam([theirs], lr=0.1)]
+    both = [
+        Adam([ours, still], 0.1, amsgrad=amsgrad),
+        torch.optim.Adam([theirs], lr=0.1, amsgrad=amsgrad),
+    ]
     for step in range(20):
         for p in (ours, theirs):
             p.grad = (p.detach() ** 3 + step) * 1e3 ** (step % 3 - 1)

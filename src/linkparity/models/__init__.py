@@ -1,6 +1,7 @@
 """Link models, one file each: a graph → a logit for every pair of its nodes."""
 
 from linkparity.models.base import LinkModel
+from linkparity.models.cfc import CFC
 from linkparity.models.cne import CNE
 from linkparity.models.debayes import DeBayes
 from linkparity.models.dot_product import DotProduct
@@ -12,6 +13,7 @@ from linkparity.models.maxent import MaxEnt
 from linkparity.support.registry import Registry
 
 __all__ = [
+    "CFC",
     "CNE",
     "GAE",
     "MODELS",
@@ -29,6 +31,7 @@ __all__ = [
 MODELS: Registry[type[LinkModel]] = Registry(
     "model",
     {
+        "cfc": CFC,
         "cne": CNE,
         "debayes": DeBayes,
         "deepwalk": DeepWalk,

@@ -233,12 +233,14 @@ class Adam:
     Args:
         parameters: to change in place; one without a gradient stays.
         lr: step size η.
+        amsgrad: whether each v is the largest so far in place of the present one.
     """
 
     betas = (0.9, 0.999)
 
-    def __init__(self, parameters: Iterable[Tensor], lr: float) -> None:
-        self.state = [(p, *(torch.zeros_like(widen(p)) for _ in range(2))) for p in parameters]
+    def __init__(self, parameters: Iterable[Tensor], lr: float, amsgrad: bool = False) -> None:
+        kept = range(3 if amsgrad else 2)
+        self.state = [(p, *(torch.zeros_like(widen(p)) for _ in kept)) for p in parameters]
         self.lr, self.steps = lr, 0
 
     @torch.no_grad()
@@ -248,13 +250,14 @@ class Adam:
         first, second = self.betas
         rate = self.lr / (1 - first**self.steps)
         root = (1 - second**self.steps) ** 0.5
-        for p, mean, square in self.state:
+        for p, mean, square, *largest in self.state:
             if p.grad is None:
                 continue
             gradient, value = widen(p.grad), widen(p)
             mean.lerp_(gradient, 1 - first)
             square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
-            value.addcdiv_(mean, (square.sqrt() / root).add_(1e-8), value=-rate)
+            scale = torch.maximum(*largest, square, out=largest[0]) if largest else square
+            value.addcdiv_(mean, (scale.sqrt() / root).add_(1e-8), value=-rate)
             if value is not p:
                 p.copy_(value)
 
