@@ -17,7 +17,7 @@ from torch import nn
 
 from linkparity import Graph, LinkPredictor, train
 from linkparity.cli import main
-from linkparity.models import CFC, MODELS, adversarial, filters
+from linkparity.models import CFC, MODELS, adversarial
 from linkparity.models.adversarial import AdversarialTraining, corrupt, margin_loss
 from linkparity.models.cfc import attribute_groups
 from linkparity.models.filters import Discriminator, Filter
@@ -119,7 +119,7 @@ def test_losses_have_the_gradients_of_autograd():
     count = torch.tensor([1, 4, 2, 7, 1, 1, 3, 1, 2])
     rows = drawn.T.detach().contiguous().requires_grad_()
     assert torch.autograd.gradcheck(lambda x: model(x, count), rows)
-    reader = Discriminator(3, 3, generator).double().eval()
+    reader = Discriminator(3, 3, generator).double()
     label = torch.arange(9) % 3
     loss = nn.functional.cross_entropy
     assert torch.autograd.gradcheck(lambda x: loss(reader(x), label), rows)
@@ -151,9 +151,7 @@ def test_a_filter_normalises_as_torch_does_on_repeated_rows():
 @pytest.mark.parametrize("ends", ["one", "both"])
 def test_a_step_has_the_gradient_of_the_loss_written_anew(monkeypatch, make_graph, ends):
     graph = untidy(make_graph())
-    monkeypatch.setattr(filters, "DROPOUT", 0.0)
     monkeypatch.setattr(adversarial, "READ_ENDS", 10**6)
-    monkeypatch.setattr(adversarial, "DISCRIMINATOR_STEPS", 0)
     model = built(graph, strength=7.0, ends=ends)
     seen = []
 
@@ -187,7 +185,7 @@ def test_a_step_has_the_gradient_of_the_loss_written_anew(monkeypatch, make_grap
     node = seen[0].T.flatten() if model.both else seen[0][:, 0]
     read = shown
     for layer in layers[:-1]:
-        read = nn.functional.leaky_relu(read @ layer.weight.double().T + layer.bias, 0.2)
+        read = nn.functional.leaky_relu(read @ layer.weight.double().T + layer.bias, 0.01)
     read = read @ layers[-1].weight.double().T + layers[-1].bias
     known = graph.group[node] >= 0
     adversary = nn.functional.cross_entropy(read[known], graph.group[node][known])
@@ -199,16 +197,10 @@ def test_a_step_has_the_gradient_of_the_loss_written_anew(monkeypatch, make_grap
     assert torch.allclose(model.u.grad.double(), wanted, rtol=1e-3, atol=1e-5)
 
 
-def test_discriminators_learn_and_leave_the_embeddings_alone():
+def test_discriminators_learn_what_nothing_hides():
     graph = planted()
-    model = built(graph, 16, strength=1e-9)
-    rows = list(train(model, graph, epochs=60))
+    rows = list(train(built(graph, 16, strength=1e-9), graph, epochs=60))
     assert rows[-1].extra["adversary"] < 0.5 * rows[0].extra["adversary"]
-    plain = built(graph, 16, strength=0.0)
-    list(train(plain, graph, epochs=1))
-    again = built(graph, 16, strength=1e-9)
-    list(train(again, graph, epochs=1))
-    assert torch.allclose(plain.u, again.u, atol=1e-4)
 
 
 @pytest.mark.parametrize("make_graph", [planted, planted_bipartite])

@@ -9,6 +9,7 @@ from planted import all_index, make, planted, planted_bipartite
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from linkparity import Graph, GraphWarning, LinkPredictor, i_project, load, split_links, train
+from linkparity.cli import main
 from linkparity.models import CNE, DeBayes
 from linkparity.models.debayes import block_classes, solve_group_degrees
 from linkparity.training.objective import pair_weights
@@ -166,7 +167,12 @@ def test_several_attributes_are_crossed():
         assert total[mine].abs().max() < 1e-6
 
 
-def test_it_has_no_strength():
+def test_it_has_no_strength(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["train", "polbooks", "--model", "debayes", "--strength", "1"])
+    said = capsys.readouterr().err
+    assert "--strength does not apply to the model 'debayes'" in said
+    assert said.count("\n") == 1
     with pytest.raises(ValueError, match="strength does not apply to the model 'debayes'"):
         LinkPredictor("debayes", strength=1.0).fit(planted())
     assert DeBayes.strength is None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MARGIN = 1.0
 #: Steps of the discriminators for one of the embeddings, and ends of links that each step reads.
 DISCRIMINATOR_STEPS = 5
-READ_ENDS = 64
+READ_ENDS = 256
 
 
 def margin_loss(links: Tensor, corrupted: Tensor) -> Tensor:

@@ -1,19 +1,15 @@
 """Filters that hide an attribute in embeddings, and the discriminators that look for it."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu, linear
 
-#: Slope of a filter's activation below 0, and of a discriminator's.
-FILTER_SLOPE, DISCRIMINATOR_SLOPE = 0.01, 0.2
-#: Share of a discriminator's hidden numbers that training sets to 0.
-DROPOUT = 0.3
-#: Hidden widths of a discriminator in dimensions of the embedding, for two groups and for more.
-TWO_GROUPS = (2, 4, 4, 2, 2, 1, 1, 0.5)
-MORE_GROUPS = (2, 4, 2, 2, 1, 1, 0.5)
+#: Slope of the activations below 0.
+SLOPE = 0.01
+#: Hidden widths of a discriminator in dimensions of the embedding.
+WIDTHS = (2, 1, 0.5)
 #: Constants of batch normalisation.
 MOMENTUM, VARIANCE_FLOOR = 0.1, 1e-5
 
@@ -57,8 +53,8 @@ class Filter(nn.Module):
 
     def forward(self, x: Tensor, count: Tensor | None = None) -> Tensor:
         """``(rows, dimension)`` → the same; ``count`` is how often each row is in the batch."""
-        hidden = leaky_relu(self.first(x), FILTER_SLOPE)
-        out = leaky_relu(self.second(hidden), FILTER_SLOPE)
+        hidden = leaky_relu(self.first(x), SLOPE)
+        out = leaky_relu(self.second(hidden), SLOPE)
         if count is None:
             rate = self.scale * (self.variance + VARIANCE_FLOOR).rsqrt()
             return (out - self.mean) * rate + self.shift
@@ -76,32 +72,24 @@ class Filter(nn.Module):
 
 
 class Discriminator(nn.Module):
-    """A network that reads a group off a filtered embedding, with dropout while training.
+    """A network with three hidden layers that reads a group off a filtered embedding.
 
     Args:
         dimension: of the embedding.
         groups: number of groups.
-        generator: of the parameters and of the dropout.
+        generator: of the starting values.
     """
 
     def __init__(self, dimension: int, groups: int, generator: torch.Generator) -> None:
         super().__init__()
-        widths: Sequence[float] = TWO_GROUPS if groups == 2 else MORE_GROUPS
-        sizes = [dimension, *(max(int(width * dimension), 1) for width in widths), groups]
+        sizes = [dimension, *(max(int(width * dimension), 1) for width in WIDTHS), groups]
         self.layers = nn.ModuleList(
             Linear(inputs, outputs, generator) for inputs, outputs in pairwise(sizes)
         )
-        self.generator = generator
 
     def forward(self, x: Tensor) -> Tensor:
         """``(rows, dimension)`` → ``(rows, groups)`` logits."""
         for layer in self.layers[:-1]:
-            x = self._drop(leaky_relu(layer(x), DISCRIMINATOR_SLOPE))
+            x = leaky_relu(layer(x), SLOPE)
         out: Tensor = self.layers[-1](x)
         return out
-
-    def _drop(self, x: Tensor) -> Tensor:
-        if not self.training:
-            return x
-        drawn = torch.rand(x.shape, generator=self.generator, dtype=torch.float32)
-        return x * ((drawn >= DROPOUT) / (1 - DROPOUT))

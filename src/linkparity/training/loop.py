@@ -256,7 +256,7 @@ class Adam:
             gradient, value = widen(p.grad), widen(p)
             mean.lerp_(gradient, 1 - first)
             square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
-            scale = torch.maximum(*largest, square, out=largest[0]) if largest else square
+            scale = torch.maximum(largest[0], square, out=largest[0]) if largest else square
             value.addcdiv_(mean, (scale.sqrt() / root).add_(1e-8), value=-rate)
             if value is not p:
                 p.copy_(value)
