@@ -13,9 +13,9 @@ from linkparity.experiments.results import Results
 from linkparity.experiments.rows import Row
 from linkparity.models import MODELS
 from linkparity.report import chart_data
-from linkparity.report.chart_data import ALL_SEEDS, Choices
 from linkparity.report.chart_style import ChartStyle
 from linkparity.report.charts import tradeoff
+from linkparity.report.choices import ALL_SEEDS, Choices
 from linkparity.report.findings import facts, findings, notes, pareto_front
 
 RESULTS = made_up_results()

@@ -12,7 +12,7 @@ from typing import Any
 from linkparity.experiments.results import Summary
 from linkparity.metrics.measures import MEASURES
 from linkparity.report import chart_data
-from linkparity.report.chart_data import Choices
+from linkparity.report.choices import Choices
 from linkparity.support.errors import require
 
 INSTALL = "linkparity[report]"

@@ -9,6 +9,7 @@ from linkparity.report import chart_data
 from linkparity.report.chart_data import Record
 from linkparity.report.chart_style import DASHES, FAINT, SHAPES, VISIBLE, ChartStyle, Look
 from linkparity.report.charts_of_methods import distribution, groups, training
+from linkparity.report.choices import ALL_SEEDS
 
 #: A log scale is used where the largest of some times is so many times the smallest.
 LOG_FROM = 30
@@ -99,7 +100,7 @@ def _published(charts: ChartStyle) -> list[Any]:
     ours = {
         (each["dataset"], each["method"]): each
         for each in chart_data.points(charts.summaries)
-        if each["seed"] == chart_data.ALL_SEEDS
+        if each["seed"] == ALL_SEEDS
     }
     tied = [
         each
@@ -108,9 +109,7 @@ def _published(charts: ChartStyle) -> list[Any]:
     ]  # fmt: skip
     found = _at(
         charts,
-        alt.Chart(alt.InlineData(values=tied)).transform_filter(
-            f"seed == '{chart_data.ALL_SEEDS}'"
-        ),
+        alt.Chart(alt.InlineData(values=tied)).transform_filter(f"seed == '{ALL_SEEDS}'"),
     )
     found = found.transform_calculate(x2="datum['our_' + gap]", y2="datum['our_' + quality]")
     ties = found.mark_rule(strokeWidth=1, strokeDash=[2, 2]).encode(

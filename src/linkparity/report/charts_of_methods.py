@@ -40,8 +40,8 @@ def groups(charts: ChartStyle, maps: list[Record], side: str) -> Any:
         .transform_filter(f"datum.method == {side}")
     )
     plain = {"title": None, "ticks": False, "domain": False, "labelLimit": 110}
-    x = alt.X("b:N", axis=alt.Axis(labelAngle=-35 if count > 4 else 0, **plain))
-    y = alt.Y("a:N", axis=alt.Axis(**plain))
+    x = alt.X("b:N", sort=None, axis=alt.Axis(labelAngle=-35 if count > 4 else 0, **plain))
+    y = alt.Y("a:N", sort=None, axis=alt.Axis(**plain))
     tips = [
         alt.Tooltip("method:N"),
         alt.Tooltip("a:N", title="group"),
@@ -52,7 +52,7 @@ def groups(charts: ChartStyle, maps: list[Record], side: str) -> Any:
                                   scale=alt.Scale(domain=[0, 1], range=[0.1, 1])),
         tooltip=[*tips, alt.Tooltip("value:Q", title="mean prediction", format=".4f")],
     )  # fmt: skip
-    ink = alt.condition("datum.shade > 0.5", alt.value(look.on_accent), alt.value(look.ink))
+    ink = alt.condition("datum.shade > 0.6", alt.value(look.on_accent), alt.value(look.ink))
     numbers = found.mark_text(fontSize=13).encode(x, y, alt.Text("label:N"), color=ink)
     layers = [squares, numbers] if count <= MAX_LABELLED else [squares]
     return charts.finish(

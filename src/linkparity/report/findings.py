@@ -9,7 +9,7 @@ from linkparity.experiments.results import Summary
 from linkparity.experiments.rows import Row
 from linkparity.metrics.gap_details import RELIABLE
 from linkparity.metrics.measures import MEASURES
-from linkparity.report.chart_data import data_name, is_plain, plain_methods
+from linkparity.report.choices import data_name, is_plain, plain_methods
 from linkparity.support.display import counted, format_number
 
 #: A gap is said to have grown when it did by so much, and by more than a standard deviation.

@@ -16,9 +16,9 @@ from linkparity.experiments.results import Results, Summary, flat, summarize
 from linkparity.experiments.rows import Row
 from linkparity.metrics.measures import MEASURES
 from linkparity.report import embedding
-from linkparity.report.chart_data import Choices, data_name
 from linkparity.report.chart_style import INSTALL, SHAPES, Look, notebook_look
 from linkparity.report.charts import make_charts
+from linkparity.report.choices import Choices, data_name
 from linkparity.report.findings import facts, findings, notes
 from linkparity.report.paper_tables import comparison_tables, differences
 from linkparity.report.rendering import render
