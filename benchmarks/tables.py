@@ -4,8 +4,9 @@
     python benchmarks/tables.py --train 9
 
 Each command runs in a process of its own: wall time with start-up, peak resident memory, scans
-over the rows. Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and how
-far apart the results are. ``--rows 1000000,10000000`` shows that time is linear in rows.
+over the rows; with intervals that treat pairs as independent, and with those that allow for pairs
+that share nodes. Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and
+how far apart the results are. ``--rows 1000000,10000000`` shows that time is linear in rows.
 ``--train`` trains on polblogs by name and from two CSV files in turn, so many times each.
 """
 
@@ -145,10 +146,12 @@ def compare(rows: int, nodes: int, place: Path) -> None:
     print(f"{rows:,} rows, {nodes:,} nodes, {GROUPS} groups, {size:,.0f} MB of Parquet")
     out = place / "fair.parquet"
     common = (scores, "--nodes", people, "--sensitive", "kind", "--tmp", place)
-    audit, told = run("audit", *common)
-    print(f"  audit   {told}  dp {audit['dp']:.6f}")
-    found, told = run("project", *common, "--out", out)
-    print(f"  project {told}  dp {found['after']['dp']:.1e} after")
+    for kind in ("pairs", "nodes"):
+        audit, told = run("audit", *common, "--intervals", kind)
+        ends = " to ".join(f"{end:.6f}" for end in audit["intervals"]["dp"])
+        print(f"  audit   --intervals {kind} {told}  dp {audit['dp']:.6f}, {ends}")
+        found, told = run("project", *common, "--out", out, "--intervals", kind, "--force")
+        print(f"  project --intervals {kind} {told}  dp {found['after']['dp']:.1e} after")
     if rows <= IN_MEMORY:  # in a process of its own, since a child counts its parent's memory
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             print(pool.apply(in_memory, (scores, out, audit)))

@@ -93,6 +93,15 @@ Target = Annotated[
 Tolerance = Annotated[
     float, typer.Option(help="Allowed distance of a group pair's mean from --target.")
 ]
+Confidence = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
+Intervals = Annotated[
+    str,
+    choice(
+        ("nodes", "pairs"),
+        "Intervals that allow for pairs that share nodes, or treat pairs as independent.",
+        kind="kind of intervals",
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ def audit(
         list[str], typer.Option(help='Exit with 1 when this holds, such as "dp>0.05".')
     ] = [],  # noqa: B006
     html: Annotated[str | None, typer.Option(help="Write a report to this HTML file.")] = None,
-    confidence: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    confidence: opt.Confidence = 0.95,
+    intervals: opt.Intervals = "nodes",
     top: Annotated[int, typer.Option(help="Length of each node's list, for the exposure.")] = 10,
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -49,7 +50,9 @@ def audit(
     if html is not None:
         check_output(html, force, (table.scores, table.nodes))
     began = time.perf_counter()
-    found = audit_table(table.tables(), AuditOptions(criterion, confidence, top))
+    found = audit_table(
+        table.tables(), AuditOptions(criterion, confidence, top, intervals=intervals)
+    )
     _say_cost(found.scans, found.pairs, began)
     failed = [reason for gate in gates if (reason := gate.judge(found)) is not None]
     if html is not None:
@@ -78,6 +81,8 @@ def project(
     apply: Annotated[
         str | None, typer.Option(help="File of saved tilts to use instead of fitting.")
     ] = None,
+    confidence: opt.Confidence = 0.95,
+    intervals: opt.Intervals = "nodes",
     force: opt.Force = False,
     as_json: opt.Json = False,
 ) -> None:
@@ -87,6 +92,7 @@ def project(
     equalized-odds and accuracy tilt by the true label: their scores measure a distance and cannot
     be used as predictions.
     """
+    from linkparity.tables.measures.gaps_and_ranks import IntervalOptions
     from linkparity.tables.project_table import ProjectOptions, project_table
 
     if as_json and "-" in (out, save_tilts):
@@ -97,7 +103,10 @@ def project(
         )
     began = time.perf_counter()
     goal = opt.read_target(target)
-    options = ProjectOptions(criterion, goal, tolerance, apply, save_tilts, explain, force)
+    measured = IntervalOptions(confidence, intervals)
+    options = ProjectOptions(
+        criterion, goal, tolerance, apply, save_tilts, explain, force, measured
+    )
     _, found = project_table(table.tables(out), options)
     assert found is not None
     _say_cost(found.scans, found.rows, began)

@@ -30,6 +30,7 @@ def audit(
     confidence: float | None = 0.95,
     top: int = 10,
     seed: int = 0,
+    intervals: str = "nodes",
 ) -> "Audit":
     """Measure the gaps between groups in a table of scores, whoever made them.
 
@@ -54,6 +55,8 @@ def audit(
         confidence: confidence level of the intervals; None for no intervals.
         top: length of each node's list, for the exposure.
         seed: random seed of the intervals.
+        intervals: ``"nodes"`` allows for pairs that share nodes, ``"pairs"`` treats pairs as
+            independent, which is too narrow.
 
     Returns:
         Every measure as an attribute (``audit.dp``), with intervals, cells and exposure;
@@ -67,7 +70,7 @@ def audit(
         listed(sensitive), source, target_column, score, logit, label, node,
         UntidyPolicy(unknown, duplicates, self_loops), directed, bipartite,
     )  # fmt: skip
-    asked = AuditOptions(criterion, confidence, top, seed)
+    asked = AuditOptions(criterion, confidence, top, seed, intervals)
     return audit_table(FrameTables.of(scores, nodes, options), asked)
 
 
@@ -95,6 +98,8 @@ def project(
     self_loops: SelfLoops = "error",
     directed: bool = False,
     bipartite: bool = False,
+    confidence: float | None = 0.95,
+    intervals: str = "nodes",
 ) -> Any:
     """The same table with a column ``fair_score``: the nearest scores at parity.
 
@@ -123,12 +128,15 @@ def project(
         self_loops: a pair of a node with itself.
         directed: whether (a, b) and (b, a) are two pairs.
         bipartite: whether sources and targets are two kinds of nodes.
+        confidence: confidence level of the intervals in the report; None for no intervals.
+        intervals: as for :func:`audit`.
 
     Returns:
         A table of the same kind as ``scores``, for an Ibis table an Ibis expression. With
         ``report``, a pair of this table and the report: ``kl``, ``tilts``, the measures ``before``
         and ``after``; ``print(report)`` shows them as tables.
     """
+    from linkparity.tables.measures.gaps_and_ranks import IntervalOptions
     from linkparity.tables.project_table import ProjectOptions, project_table
     from linkparity.tables.reading.columns import ReadOptions, listed
     from linkparity.tables.reading.open_frames import FrameTables
@@ -138,6 +146,9 @@ def project(
         UntidyPolicy(unknown, duplicates, self_loops), directed, bipartite,
     )  # fmt: skip
     tables = FrameTables.of(scores, nodes, options, numbered=True)
-    asked = ProjectOptions(criterion, target, tolerance, apply, save_tilts, explain, force)
+    measured = IntervalOptions(confidence, intervals)
+    asked = ProjectOptions(
+        criterion, target, tolerance, apply, save_tilts, explain, force, measured
+    )
     fair, found = project_table(tables, asked, measured=report)
     return (fair, found) if report else fair

@@ -10,14 +10,27 @@ from linkparity.metrics.cell_means import VIEW_TITLES, VIEWS, CellMeans
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.measures import VIEW_MEASURES
 from linkparity.metrics.printing import MAX_ROWS, cells_grid, measures_grid, omitted_cells
-from linkparity.metrics.results import INDEPENDENCE, Measured, about, by_measure, cell_scores
+from linkparity.metrics.results import (
+    INTERVALS,
+    Measured,
+    about,
+    by_measure,
+    cell_scores,
+    few_nodes,
+)
 from linkparity.projection.solver import Infeasible, NotConverged
 from linkparity.support.display import Grid, counted, format_interval, format_number, or_none
 from linkparity.support.errors import InputError
-from linkparity.support.validation import check_seed, whole_number
+from linkparity.support.validation import whole_number
 from linkparity.tables.fit_table import fit_table
 from linkparity.tables.measures.exposure import GroupExposure, exposure
-from linkparity.tables.measures.gaps_and_ranks import gap_measures, rank_measures, view_means
+from linkparity.tables.measures.gaps_and_ranks import (
+    IntervalOptions,
+    gap_measures,
+    rank_measures,
+    view_means,
+)
+from linkparity.tables.measures.node_sums import given_scores
 from linkparity.tables.measures.sums import Statistics, measure
 from linkparity.tables.reading.files import Tables
 from linkparity.tables.reading.score_table import ScoreTable
@@ -37,22 +50,27 @@ class AuditOptions:
         confidence: confidence level of the intervals; None for no intervals.
         top: length of each node's list, for the exposure.
         seed: random seed of the intervals.
+        intervals: ``nodes`` allows for pairs that share nodes, ``pairs`` treats pairs as
+            independent.
     """
 
     criterion: str = "dp"
     confidence: float | None = 0.95
     top: int = 10
     seed: int = 0
+    intervals: str = "nodes"
 
     def __post_init__(self) -> None:
         trainable()[self.criterion]
-        if self.confidence is not None and not 0 < self.confidence < 1:
-            problem = f"must lie strictly between 0 and 1, got {self.confidence:g}"
-            raise InputError(problem, argument="confidence", caller="audit")
+        self.interval_options.check("audit")
         if not 1 <= whole_number(self.top, "top", "audit") <= MAX_PLACES:
             problem = f"must be at least 1 place per list and at most {MAX_PLACES:,}"
             raise InputError(f"{problem}, got {self.top}", argument="top", caller="audit")
-        check_seed(self.seed, "seed", "audit")
+
+    @property
+    def interval_options(self) -> IntervalOptions:
+        """Which intervals are computed."""
+        return IntervalOptions(self.confidence, self.intervals, self.seed)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -199,9 +217,9 @@ def estimate_measures(
     The only place where a table's measures get their intervals; each is computed beside its value,
     in ``measures/gaps_and_ranks.py``.
     """
-    confidence, seed = options.confidence, options.seed
-    views = {view: gap_measures(table, stats, view, confidence, seed) for view in VIEWS}
-    ranks = rank_measures(table, stats, confidence=confidence)
+    scores = given_scores(table, stats)
+    views = gap_measures(scores, list(VIEWS), options.interval_options)
+    ranks = rank_measures(scores, options.interval_options)
     return views, {
         "auc": ranks.auc,
         "dp": views["subgroup"]["dp"],
@@ -238,9 +256,9 @@ def _notes(
     options: AuditOptions,
     every: int,
 ) -> tuple[str, ...]:
-    notes = [f"{name}: {e.note}." for name, e in found.items() if e.note]
+    notes = [f"{name}: {e.note}." for name, e in found.items() if e.note] + few_nodes(found)
     if options.confidence is not None:
-        notes.insert(0, INDEPENDENCE)
+        notes.insert(0, INTERVALS[options.intervals])
     if small:
         shown = ", ".join(small[:12]) + (" …" if len(small) > 12 else "")
         notes.append(f"Fewer than {SMALL} pairs, to be read with care: {shown}.")

@@ -1,20 +1,30 @@
 """Correct a score table: one tilted score per row, and what that does to the gaps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
 from typing import Any
 
 import ibis
-import numpy as np
 
 from linkparity.criteria import trainable
+from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.printing import MAX_ROWS
-from linkparity.support.display import MISSING, Displayed, Grid, counted, format_number, or_none
+from linkparity.metrics.results import INTERVALS, few_nodes
+from linkparity.support.display import (
+    MISSING,
+    Displayed,
+    Grid,
+    counted,
+    format_interval,
+    format_number,
+    or_none,
+)
 from linkparity.support.errors import InputError
 from linkparity.support.files import check_output, whole_files
 from linkparity.tables.fit_table import CellTilt, Tilted, cell_name, cell_tilts, fit_table
-from linkparity.tables.measures.gaps_and_ranks import rank_measures, view_means
+from linkparity.tables.measures.gaps_and_ranks import IntervalOptions, gap_measures, rank_measures
+from linkparity.tables.measures.node_sums import RowScores, given_scores, tilted_scores
 from linkparity.tables.measures.sums import Statistics, measure, moved_rows
 from linkparity.tables.reading.files import Tables
 from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
@@ -35,6 +45,7 @@ class ProjectOptions:
         save_tilts: file to write the tilts to.
         explain: whether to add the tilt of every row.
         force: whether outputs may replace files.
+        intervals: of the measures before and after.
     """
 
     criterion: str | None = None
@@ -44,6 +55,10 @@ class ProjectOptions:
     save_tilts: str | Path | None = None
     explain: bool = False
     force: bool = False
+    intervals: IntervalOptions = field(default_factory=IntervalOptions)
+
+    def __post_init__(self) -> None:
+        self.intervals.check("project")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +72,7 @@ class Correction(Displayed):
         tilts: what was added to the logits, per cell.
         before: ``auc dp weak-dp eo rdp`` of the scores; None where undefined.
         after: those of the corrected scores; ``auc`` is None where they depend on the labels.
+        intervals: ``(low, high)`` by measure, of ``before`` and of ``after``.
         kept: number of scores of exactly 0 or 1, which stay.
         rows: number of rows corrected or kept.
         dropped: number of rows left out, by reason.
@@ -71,6 +87,7 @@ class Correction(Displayed):
     tilts: tuple[CellTilt, ...]
     before: dict[str, float | None]
     after: dict[str, float | None]
+    intervals: dict[str, dict[str, tuple[float, float]]]
     kept: int
     rows: int
     dropped: dict[str, int]
@@ -84,7 +101,12 @@ class Correction(Displayed):
         if isinstance(self.target, dict):
             target = {str(key): or_none(value) for key, value in self.target.items()}
         tilts = [cell.to_dict() for cell in self.tilts]
-        return self.__dict__ | {"target": target, "tilts": tilts, "notes": list(self.notes)}
+        intervals = {
+            when: {name: [or_none(end) for end in ends] for name, ends in found.items()}
+            for when, found in self.intervals.items()
+        }
+        more = {"target": target, "tilts": tilts, "intervals": intervals, "notes": list(self.notes)}
+        return self.__dict__ | more
 
     def document(self) -> list[Grid | str]:
         """Gaps before and after, tilts, then the sentences."""
@@ -94,9 +116,16 @@ class Correction(Displayed):
             for label, value in targets.items()
             if not isnan(value)
         )
-        names = ("before", "after")
-        rows = [[name, *map(_shown, (self.before[name], self.after[name]))] for name in self.before]
-        rows.append(["kl", "", format_number(self.kl)])
+        columns, rows = ["measure"], [[name] for name in self.before]
+        for when, values in (("before", self.before), ("after", self.after)):
+            columns += [when, "interval"] if self.intervals[when] else [when]
+            for row in rows:
+                row.append(_shown(values[row[0]]))
+                if self.intervals[when]:
+                    row.append(format_interval(self.intervals[when].get(row[0])))
+        kl = ["kl", *[""] * (len(columns) - 1)]
+        kl[columns.index("after")] = format_number(self.kl)
+        rows.append(kl)
         tilts = [
             [cell_name(cell.groups, cell.label), f"{cell.tilt:+.6f}"]
             for cell in self.tilts[:MAX_ROWS]
@@ -107,7 +136,7 @@ class Correction(Displayed):
         if None in self.before.values():
             sentences.insert(0, f"{MISSING}: undefined for these rows; an audit says why.")
         return [
-            Grid(["measure", *names], rows, f"{self.criterion}: {aim}"),
+            Grid(columns, rows, f"{self.criterion}: {aim}"),
             Grid(["pair of groups", "tilt"], tilts, "added to the logits", caption),
             *sentences,
         ]
@@ -144,7 +173,7 @@ def project_table(
             tilted = apply_tilts(table, stats, saved)
         else:
             tilted = fit_table(table, stats, asked[0] or "dp", *asked[1:])
-        found = _report(table, stats, tilted) if measured else None
+        found = _report(table, stats, tilted, options.intervals) if measured else None
         fair, names = _fair_rows(table, stats, tilted, options.explain)
         with whole_files(outputs, options.force, table.engine.workspace.path) as paths:
             if options.save_tilts is not None:
@@ -182,43 +211,55 @@ def _fair_rows(
     return rows.select(row=rows.row, **{name: values[name] for name in names}), names
 
 
-def _report(table: ScoreTable, stats: Statistics, tilted: Tilted) -> Correction:
+def _report(
+    table: ScoreTable, stats: Statistics, tilted: Tilted, options: IntervalOptions
+) -> Correction:
     """Gaps before and after, and what the correction cost."""
-    after = _measures(table, stats, tilted.means, tilted.each)
+    before = _measures(given_scores(table, stats), options)
+    moved = tilted_scores(table, stats, tilted.each, tilted.means)
+    after = _measures(moved, options)
     if not tilted.cells.criterion.tilts_by_group:
-        after["auc"] = None
+        after["auc"] = Estimate(NAN, 0)
+    estimates = {"before": before, "after": after}
     return Correction(
         criterion=tilted.criterion,
         target=tilted.target,
         kl=tilted.kl_mean,
         tilts=cell_tilts(table, tilted),
-        before=_measures(table, stats, stats.mean, None),
-        after=after,
+        before={name: or_none(e.value) for name, e in before.items()},
+        after={name: or_none(e.value) for name, e in after.items()},
+        intervals={
+            when: {name: e.interval for name, e in found.items() if e.interval is not None}
+            for when, found in estimates.items()
+        },
         kept=stats.kept,
         rows=int(stats.count.sum()),
         dropped=table.dropped,
         residual=tilted.residual,
         scans=table.engine.scans,
-        notes=_notes(table, stats, tilted),
+        notes=_notes(table, stats, tilted, before, options),
     )
 
 
-def _measures(
-    table: ScoreTable, stats: Statistics, mean: np.ndarray, tilt: np.ndarray | None
-) -> dict[str, float | None]:
-    means = view_means(stats, mean, table)
-    mixed = view_means(stats, mean, table, "mixed")
-    ranks = rank_measures(table, stats, tilt, confidence=None)
+def _measures(scores: RowScores, options: IntervalOptions) -> dict[str, Estimate]:
+    gaps = gap_measures(scores, ("subgroup", "mixed"), options)
+    ranks = rank_measures(scores, options)
     return {
-        "auc": or_none(ranks.auc.value),
-        "dp": or_none(means.dp),
-        "weak-dp": or_none(mixed.dp),
-        "eo": or_none(means.eo),
-        "rdp": or_none(ranks.rdp.value),
+        "auc": ranks.auc,
+        "dp": gaps["subgroup"]["dp"],
+        "weak-dp": gaps["mixed"]["dp"],
+        "eo": gaps["subgroup"]["eo"],
+        "rdp": ranks.rdp,
     }
 
 
-def _notes(table: ScoreTable, stats: Statistics, tilted: Tilted) -> tuple[str, ...]:
+def _notes(
+    table: ScoreTable,
+    stats: Statistics,
+    tilted: Tilted,
+    before: dict[str, Estimate],
+    options: IntervalOptions,
+) -> tuple[str, ...]:
     notes = ["Within a pair of groups the order of the scores is kept."]
     if not tilted.cells.criterion.tilts_by_group:
         notes = [
@@ -230,4 +271,6 @@ def _notes(table: ScoreTable, stats: Statistics, tilted: Tilted) -> tuple[str, .
         notes.append(f"{kept} of exactly 0 or 1, which cannot be tilted: kept.")
     for reason, count in table.dropped.items():
         notes.append(f"{counted(count, 'row')} left out: {reason}.")
+    if options.confidence is not None:
+        notes += [INTERVALS[options.kind], *few_nodes(before)]
     return tuple(notes)

@@ -69,6 +69,20 @@ class CellCovariance:
         self.dyads += self._products(weight * mean[:, None], weight)
         self.dyads[0] += self._squares(within)
 
+    def add_products(
+        self,
+        nodes: np.ndarray | None = None,
+        dyads: np.ndarray | None = None,
+        fourth: np.ndarray | None = None,
+    ) -> None:
+        """Products that were summed elsewhere: of U and of B over nodes or dyads, and Σ B⁴.
+
+        ``nodes`` and ``dyads`` have the shape ``(2, M, M)``, or ``(2, M)`` for more than 300 cells.
+        """
+        for name, more in (("nodes", nodes), ("dyads", dyads), ("fourth", fourth)):
+            if more is not None:
+                setattr(self, name, getattr(self, name) + more)
+
     def result(self) -> "Spread":
         """The covariance, corrected and projected to a positive semi-definite matrix."""
         pair_variance, pair_kappa = map(_diagonal, self._corrected(self.dyads))
@@ -154,7 +168,7 @@ class Spread:
         variance, nodes, freedom = (
             np.concatenate([getattr(part, name) for part in parts]) for name in columns
         )
-        return cls(variance, None, nodes, freedom)
+        return cls(variance, None, nodes, freedom, all(part.by_node for part in parts))
 
     def of_sum(self) -> "Spread":
         """Of the sum of all M means, with the degrees of freedom of Welch and Satterthwaite."""

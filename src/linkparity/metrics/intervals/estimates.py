@@ -14,6 +14,8 @@ NAN = float("nan")
 
 #: Draws from the normal distribution that find out how far the largest of many differences goes.
 DRAWS = 2000
+#: Eigenvalues below this fraction of the largest are rounding errors, whose roots are not small.
+NOISE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,8 @@ def _simultaneous_tail(
     if size <= 2:
         return (1 - confidence) / 2
     values, vectors = np.linalg.eigh(covariance)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    values = np.where(values > NOISE * values.max(), values, 0.0)
+    root = (vectors * np.sqrt(values)) @ vectors.T
     off = np.random.default_rng(seed).standard_normal((DRAWS, size)) @ root
     largest = np.zeros(DRAWS)
     for c in range(size - 1):

@@ -1,12 +1,12 @@
 """Measures of a table with intervals: gaps between cells in any view, and AUC and rank parity."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from linkparity.metrics.cell_means import CellMeans, cell_labels, cell_means, view_cells
-from linkparity.metrics.intervals.covariance import CellCovariance, Spread
+from linkparity.metrics.intervals.covariance import MAX_PAIRWISE, Spread
 from linkparity.metrics.intervals.estimates import (
     NAN,
     Estimate,
@@ -15,43 +15,88 @@ from linkparity.metrics.intervals.estimates import (
     no_interval,
     rdp_estimate,
 )
-from linkparity.tables.measures.sums import Statistics, moved_rows
+from linkparity.metrics.results import INTERVALS
+from linkparity.support.errors import InputError
+from linkparity.support.validation import check_seed
+from linkparity.tables.measures.node_sums import CellSet, RowScores, mean_spreads
+from linkparity.tables.measures.rank_spreads import Classes, rank_spreads
+from linkparity.tables.measures.rank_sums import RankSums
+from linkparity.tables.measures.sums import Statistics
 from linkparity.tables.reading.score_table import ScoreTable
 
 
+@dataclass(frozen=True)
+class IntervalOptions:
+    """Which intervals are computed.
+
+    Attributes:
+        confidence: confidence level; None for no intervals.
+        kind: ``nodes`` allows for pairs that share nodes, ``pairs`` treats pairs as independent.
+        seed: random seed of the draws for the largest gap.
+    """
+
+    confidence: float | None = 0.95
+    kind: str = "nodes"
+    seed: int = 0
+
+    def check(self, caller: str) -> None:
+        """Refuse what cannot be computed."""
+        if self.confidence is not None and not 0 < self.confidence < 1:
+            problem = f"must lie strictly between 0 and 1, got {self.confidence:g}"
+            raise InputError(problem, argument="confidence", caller=caller)
+        INTERVALS[self.kind]
+        check_seed(self.seed, "seed", caller)
+
+    @property
+    def by_node(self) -> bool:
+        """Whether pairs that share a node covary."""
+        return self.kind == "nodes"
+
+
 def gap_measures(
-    table: ScoreTable, stats: Statistics, view: str, confidence: float | None, seed: int
-) -> dict[str, Estimate]:
-    """``dp`` and ``eo`` in a view, with intervals from counts, means and variances."""
-    every = _gap(table, stats, view, confidence, seed, links=False)
-    if not table.labelled:
-        unknown = (NAN, NAN) if confidence is not None else None
-        return {"dp": every, "eo": Estimate(NAN, 0, "links", unknown, "no labels were given")}
-    return {"dp": every, "eo": _gap(table, stats, view, confidence, seed, links=True)}
+    scores: RowScores, views: Sequence[str], options: IntervalOptions
+) -> dict[str, dict[str, Estimate]]:
+    """``dp`` and ``eo`` in some views, with intervals."""
+    units = ("pairs", "links") if scores.table.labelled else ("pairs",)
+    asked = [(view, unit) for view in views for unit in units]
+    sets = [_cell_set(scores, view, unit) for view, unit in asked]
+    spreads: list[Spread | None] = [None] * len(sets)
+    if options.confidence is not None:
+        spreads = list(mean_spreads(scores, sets, options.by_node))
+    none = no_interval(options.confidence)
+    unknown = Estimate(NAN, 0, "links", none, "no labels were given")
+    found = {view: {"dp": unknown, "eo": unknown} for view in views}
+    for (view, unit), cells, spread in zip(asked, sets, spreads, strict=True):
+        name = "dp" if unit == "pairs" else "eo"
+        found[view][name] = _gap(scores, cells, spread, view, unit, options)
+    return found
+
+
+def _cell_set(scores: RowScores, view: str, unit: str) -> CellSet:
+    """The cells of a view, over all pairs or over links."""
+    stats, table = scores.stats, scores.table
+    pairs, of = pair_keys(stats)
+    member = view_cells(pairs, view, table.names).member[of]
+    means = view_means(stats, scores.mean, table, view)
+    if unit == "pairs":
+        return CellSet(member, means.mean, means.weight)
+    return CellSet(member * (stats.label == 1)[:, None], means.link_mean, means.links)
 
 
 def _gap(
-    table: ScoreTable,
-    stats: Statistics,
+    scores: RowScores,
+    cells: CellSet,
+    spread: Spread | None,
     view: str,
-    confidence: float | None,
-    seed: int,
-    links: bool,
+    unit: str,
+    options: IntervalOptions,
 ) -> Estimate:
-    pairs, of = pair_keys(stats)
-    part = stats.count * (stats.label == 1) if links else stats.count
-    count = np.bincount(of, part, len(pairs))
-    cells = view_cells(pairs, view, table.names)
-    means = view_means(stats, stats.mean, table, view)
-    mean, total = (means.link_mean, means.links) if links else (means.mean, means.weight)
-    spread = None
-    if confidence is not None:
-        sums = CellCovariance(mean, total, by_node=False)
-        sums.add_counted(part, stats.mean, stats.square * (part > 0), cells.member[of])
-        spread = sums.result()
-    inside = int(count[np.asarray(cells.member.sum(axis=1)) > 0].sum())
-    size = (inside, "links" if links else "pairs")
-    return gap_estimate(mean, spread, cell_labels(cells.groups), size, view, confidence, seed)
+    groups = view_cells(pair_keys(scores.stats)[0], view, scores.table.names).groups
+    counted = np.asarray(cells.member.sum(axis=1)).ravel() > 0
+    size = (int(scores.stats.count[counted].sum()), unit)
+    return gap_estimate(
+        cells.mean, spread, cell_labels(groups), size, view, options.confidence, options.seed
+    )
 
 
 def pair_keys(stats: Statistics) -> tuple[np.ndarray, np.ndarray]:
@@ -96,153 +141,61 @@ class Ranks:
     rdp: Estimate
 
 
-class RankSums:
-    r"""For each of C classes, the AUC of one against the rest and its variance.
-
-    .. math:: A_c = \frac{1}{m n} \sum_{i \in c} B_i, \qquad
-              B_i = \#\{j \notin c : x_j < x_i\} + \tfrac12 \#\{j \notin c : x_j = x_i\}
-
-    The variance needs :math:`\sum_{i \in c} B_i^2` and, over the others, the sum of
-    :math:`(L_j + \tfrac12 E_j)^2` with L the members of c below j and E those tied with it. Both
-    are sums over the members of c alone: a member with L members below adds
-    :math:`(L + 1)^2 - L^2` for every other above. One pass over sorted scores computes them, with
-    the memory of one batch. The result is that of :func:`delong`.
-
-    Args:
-        count: ``(C,)`` size of each class.
-
-    >>> ranks = RankSums(np.array([2, 2]))
-    >>> ranks.add(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 1, 0, 1]))
-    >>> [part.tolist() for part in ranks.result()]
-    [[0.25, 0.75], [0.125, 0.125]]
-    """
-
-    def __init__(self, count: np.ndarray) -> None:
-        self.count = np.asarray(count, dtype=np.float64)
-        self.total = self.count.sum()
-        size = len(self.count)
-        self.seen = np.zeros(size)
-        self.first = np.zeros(size)
-        self.second = np.zeros(size)
-        self.others = np.zeros(size)
-        self.value: float | None = None
-        self.tied = np.zeros(size)
-
-    def add(self, score: np.ndarray, member: np.ndarray) -> None:
-        """Add scores in ascending order, not below earlier batches, with the class of each."""
-        if not len(score):
-            return
-        size = len(self.count)
-        head = int(np.searchsorted(score, self.value, "right")) if self.value is not None else 0
-        self.tied += np.bincount(member[:head], minlength=size)
-        if head == len(score):
-            return
-        self._flush()
-        tail = int(np.searchsorted(score, score[-1], "left"))
-        tail = max(tail, head)
-        self._add_levels(score[head:tail], member[head:tail])
-        self.value = float(score[-1])
-        self.tied = np.bincount(member[tail:], minlength=size).astype(np.float64)
-
-    def result(self) -> tuple[np.ndarray, np.ndarray]:
-        """``(C,)`` AUC and ``(C,)`` variance; ``nan`` where they are undefined."""
-        self._flush()
-        m, n = self.count, self.total - self.count
-        with np.errstate(divide="ignore", invalid="ignore"):
-            area = np.where((m > 0) & (n > 0), self.first / (m * n), np.nan)
-            own = np.maximum(self.second / n**2 - m * area**2, 0.0)
-            rest = np.maximum(self.others / m**2 - n * (1 - area) ** 2, 0.0)
-            variance = own / (m * (m - 1)) + rest / (n * (n - 1))
-        return area, np.where((m > 1) & (n > 1), variance, np.nan)
-
-    def _flush(self) -> None:
-        """Count the scores that tied with the last value."""
-        used = np.flatnonzero(self.tied)
-        if len(used):
-            here = float(self.tied.sum())
-            self._add_entries(used, self.tied[used], np.full(len(used), self.seen.sum()), here)
-        self.tied = np.zeros(len(self.count))
-
-    def _add_levels(self, score: np.ndarray, member: np.ndarray) -> None:
-        """Count all ties of these scores: entries of (class, level) with their multiplicity."""
-        if not len(score):
-            return
-        level = np.concatenate([[0], np.cumsum(score[1:] != score[:-1])])
-        sizes = np.bincount(level)
-        below = self.seen.sum() + np.cumsum(sizes) - sizes
-        narrow = member.astype(np.int16) if len(self.count) < 2**15 else member
-        order = np.argsort(narrow, kind="stable")  # by radix, where narrow
-        member, level = member[order], level[order]
-        new = (member[1:] != member[:-1]) | (level[1:] != level[:-1])
-        start = np.concatenate([[0], np.flatnonzero(new) + 1])
-        times = np.diff(start, append=len(order)).astype(np.float64)
-        at = level[start]
-        self._add_entries(member[start], times, below[at], sizes[at])
-
-    def _add_entries(
-        self, member: np.ndarray, times: np.ndarray, below: np.ndarray, level: np.ndarray | float
-    ) -> None:
-        """Add entries sorted by class and level: multiplicity, pairs below, pairs at the level."""
-        sizes = np.bincount(member)
-        here = np.flatnonzero(sizes)
-        start, length = (np.cumsum(sizes) - sizes)[here], sizes[here]
-        running = np.cumsum(times) - times
-        own = running + np.repeat(self.seen[here] - running[start], length)
-        outside, tied = below - own, level - times
-        beats = outside + tied / 2
-        above = np.repeat((self.total - self.count)[here], length) - outside - tied
-        squares = above * (2 * own + times) + tied * (own + times / 4)
-        self.first[here] += np.add.reduceat(times * beats, start)
-        self.second[here] += np.add.reduceat(times * beats**2, start)
-        self.others[here] += np.add.reduceat(times * squares, start)
-        self.seen[here] += np.add.reduceat(times, start)
-
-
-def rank_measures(
-    table: ScoreTable,
-    stats: Statistics,
-    tilt: np.ndarray | None = None,
-    confidence: float | None = 0.95,
-) -> Ranks:
-    """Both measures from one sorted pass; with ``tilt (K,)`` of the tilted scores."""
+def rank_measures(scores: RowScores, options: IntervalOptions) -> Ranks:
+    """Both measures from sorted passes over the rows."""
+    table, stats, confidence = scores.table, scores.stats, options.confidence
     pairs, of_pair = pair_keys(stats)
-    by_label = RankSums(np.bincount(stats.label, stats.count, 2))
-    by_pair = RankSums(np.bincount(of_pair, stats.count, len(pairs)))
-    place = np.zeros(int(stats.code.max()) + 1, dtype=np.int64)
-    place[stats.code] = np.arange(len(stats.code))
-    label, pair = stats.label[place], of_pair[place]
-    for score, code in table.engine.batches(_sorted(table, stats, tilt)):
-        by_pair.add(score, pair[code])
-        if table.labelled:
-            by_label.add(score, label[code])
-    names = ["-".join(table.names[g] for g in key if g >= 0) for key in pairs.tolist()]
+    problems = [_classes(of_pair, stats, len(pairs))]
+    if table.labelled:
+        problems.append(_classes(stats.label, stats, 2, wanted=np.array([False, True])))
+    note = ""
+    if confidence is not None and options.by_node and len(pairs) <= MAX_PAIRWISE:
+        found = rank_spreads(scores, problems)
+    else:
+        found = _independent(scores, problems)
+        if confidence is not None and options.by_node:
+            note = f"with more than {MAX_PAIRWISE} cells the interval treats pairs as independent"
     total = int(stats.count.sum())
-    return Ranks(
-        _auc(by_label, total, table.labelled, confidence), _rdp(by_pair, total, names, confidence)
-    )
+    names = ["-".join(table.names[g] for g in key if g >= 0) for key in pairs.tolist()]
+    area, spreads = found[0]
+    rdp = rdp_estimate(area, total, names, Spread.joined(spreads), confidence)
+    return Ranks(_auc(found[1:], stats, confidence), replace(rdp, note=rdp.note or note))
 
 
-def _sorted(table: ScoreTable, stats: Statistics, tilt: np.ndarray | None) -> Any:
-    if tilt is not None:
-        rows = moved_rows(table, stats, tilt)
-        return rows.select(score=rows.x + rows.t, code=rows.code).order_by("score")
-    rows = table.good
-    score = rows.x if table.columns.logits else rows.p
-    return rows.select(score=score, code=rows.code).order_by("score")
+def _classes(
+    member: np.ndarray, stats: Statistics, size: int, wanted: np.ndarray | None = None
+) -> Classes:
+    count = np.bincount(member, stats.count, size)
+    return Classes(member, count, np.ones(size, dtype=bool) if wanted is None else wanted)
 
 
-def _auc(ranks: RankSums, count: int, labelled: bool, confidence: float | None) -> Estimate:
-    if not labelled:
-        reason = "no labels were given"
-        return Estimate(NAN, count, interval=no_interval(confidence), reason=reason)
-    area, variance = (part[1:] for part in ranks.result())
-    if np.isnan(area[0]):
-        links = int(ranks.count[1])
+def _independent(
+    scores: RowScores, problems: Sequence[Classes]
+) -> list[tuple[np.ndarray, list[Spread]]]:
+    """AUCs ``(C,)`` of each problem, and their spreads if pairs are independent."""
+    code = scores.stats.code
+    place = np.zeros(int(code.max()) + 1, dtype=np.int64)
+    place[code] = np.arange(len(code))
+    sums = [(RankSums(each.count), each.member[place]) for each in problems]
+    rows = scores.rows.select("score", "code").order_by("score")
+    for score, codes in scores.table.engine.batches(rows):
+        for ranks, member in sums:
+            ranks.add(score, member[codes])
+    found = []
+    for each, (ranks, _) in zip(problems, sums, strict=True):
+        area, variance = ranks.result()
+        found.append((area, [Spread.independent(variance[each.wanted])]))
+    return found
+
+
+def _auc(
+    found: Sequence[tuple[np.ndarray, list[Spread]]], stats: Statistics, confidence: float | None
+) -> Estimate:
+    count = int(stats.count.sum())
+    reason, links = "no labels were given", int((stats.count * stats.label).sum())
+    if found and links in (0, count):
         reason = f"needs links and non-links, got {links:,} links among {count:,} pairs"
+    if not found or links in (0, count):
         return Estimate(NAN, count, interval=no_interval(confidence), reason=reason)
-    return auc_estimate(float(area[0]), count, Spread.independent(variance), confidence)
-
-
-def _rdp(ranks: RankSums, count: int, names: list[str], confidence: float | None) -> Estimate:
-    area, variance = ranks.result()
-    return rdp_estimate(area, count, names, Spread.independent(variance), confidence)
+    [(area, [spread])] = found
+    return auc_estimate(float(area[1]), count, spread, confidence)

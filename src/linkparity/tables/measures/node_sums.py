@@ -1,0 +1,214 @@
+"""Covariances of a table's means when pairs share nodes: sums per node and cell, in the engine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import ibis
+import numpy as np
+import pyarrow as pa
+from ibis.util import gen_name
+
+from linkparity.metrics.intervals.covariance import CellCovariance, Spread
+from linkparity.tables.measures.sums import Statistics, beside, moved_rows
+from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class RowScores:
+    """The scores of a table's rows, as given or tilted.
+
+    Attributes:
+        table: classified rows.
+        stats: their combinations of groups and label, K of them.
+        rows: Ibis table of the rows that count: nodes ``a, b``, ``code``, probability ``p``, and
+            ``score``, which orders them.
+        mean: ``(K,)`` mean probability of each combination.
+        square: ``(K,)`` sum of squared distances from that mean.
+    """
+
+    table: ScoreTable
+    stats: Statistics
+    rows: Any
+    mean: np.ndarray
+    square: np.ndarray
+
+
+def given_scores(table: ScoreTable, stats: Statistics) -> RowScores:
+    """The scores of a table as they are."""
+    rows = table.good
+    score = rows.x if table.columns.logits else rows.p
+    rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=rows.p, score=score)
+    return RowScores(table, stats, rows, stats.mean, stats.square)
+
+
+def tilted_scores(
+    table: ScoreTable, stats: Statistics, tilt: np.ndarray, mean: np.ndarray
+) -> RowScores:
+    """The scores with ``tilt (K,)`` added to their logits, whose means are ``mean (K,)``."""
+    rows = beside(table, moved_rows(table, stats, tilt), stats, middle=mean)
+    score = rows.x + rows.t
+    p = ibis.ifelse(movable(rows), sigmoid(score), rows.p) if stats.kept else sigmoid(score)
+    rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=p, score=score, middle=rows.middle)
+    off = rows.p - rows.middle
+    found = table.engine.small(rows.group_by("code").aggregate(square=(off * off).sum()))
+    square = np.zeros(len(stats.code))
+    square[np.searchsorted(stats.code, found["code"])] = found["square"]
+    return RowScores(table, stats, rows, mean, square)
+
+
+@dataclass(frozen=True, eq=False)
+class CellSet:
+    """M cells whose means are compared.
+
+    Attributes:
+        member: sparse ``(K, M)``, how often a pair of a combination counts in a cell.
+        mean: ``(M,)``, ``nan`` for an empty cell.
+        total: ``(M,)`` number of pairs.
+    """
+
+    member: "csr_array"
+    mean: np.ndarray
+    total: np.ndarray
+
+
+def mean_spreads(scores: RowScores, sets: Sequence[CellSet], by_node: bool) -> list[Spread]:
+    """How well the means of several sets of cells are known.
+
+    Args:
+        scores: the rows.
+        sets: over the combinations of ``scores.stats``.
+        by_node: whether pairs that share a node covary; else pairs are independent.
+    """
+    found = [CellCovariance(each.mean, each.total, by_node) for each in sets]
+    for each, covariance in zip(sets, found, strict=True):
+        covariance.add_counted(scores.stats.count, scores.mean, scores.square, each.member)
+    if by_node:
+        _add_nodes(scores, sets, found)
+        options = scores.table.options
+        if options.directed and not options.bipartite:
+            _add_returned(scores, sets, found)
+    return [covariance.result() for covariance in found]
+
+
+def node_ends(table: ScoreTable, rows: Any, *columns: str) -> Any:
+    """Every row once for each of its nodes: ``side, node`` and ``columns``.
+
+    A node of a bipartite table is identified by its side too, as an id may occur on both.
+    """
+    kept = {name: rows[name] for name in columns}
+    first = rows.select(side=ibis.literal(0, "int8"), node=rows.a.cast("int64"), **kept)
+    other = ibis.literal(int(table.options.bipartite), "int8")
+    return first.union(rows.select(side=other, node=rows.b.cast("int64"), **kept))
+
+
+def _add_nodes(scores: RowScores, sets: Sequence[CellSet], found: Sequence[CellCovariance]) -> None:
+    """Add the products of sums per node: one GROUP BY over node and cell, then over cells."""
+    engine = scores.table.engine
+    sums = engine.keep(_node_sums(scores, sets), gen_name("node_sums"))
+    own = engine.small(
+        sums.group_by("set", "cell").aggregate(
+            uu=(sums.u * sums.u).sum(),
+            bb=(sums.b * sums.b).sum(),
+            fourth=(sums.b * sums.b * sums.b * sums.b).sum(),
+        )
+    )
+    for number, covariance in enumerate(found):
+        mine = own["set"] == number
+        cell, size = own["cell"][mine], len(covariance.mean)
+        values = np.zeros((3, size))
+        values[:, cell] = [own[name][mine] for name in ("uu", "bb", "fourth")]
+        pairwise = covariance.nodes.ndim == 3
+        products = np.array([np.diag(each) for each in values[:2]]) if pairwise else values[:2]
+        covariance.add_products(nodes=products, fourth=values[2])
+    wide = [number for number, each in enumerate(found) if each.nodes.ndim == 3]
+    if wide:
+        _add_crossed(engine.small(_crossed(sums.filter(sums.set.isin(wide)))), found)
+
+
+def _node_sums(scores: RowScores, sets: Sequence[CellSet]) -> Any:
+    """``side, node, set, cell``, the sum ``b`` of times counted and ``u`` of distances."""
+    ends = node_ends(scores.table, scores.rows, "code", "p")
+    each = ends.group_by("side", "node", "code").aggregate(n=ends.count(), s=ends.p.sum())
+    cells = scores.table.engine.lookup(_cells_of_codes(scores.stats, sets))
+    joined = each.inner_join(cells, each.code == cells.k)
+    part = joined.select(
+        "side", "node", "set", "cell",
+        b=joined.times * joined.n, u=joined.times * (joined.s - joined.n * joined.mean),
+    )  # fmt: skip
+    return part.group_by("side", "node", "set", "cell").aggregate(u=part.u.sum(), b=part.b.sum())
+
+
+def _cells_of_codes(stats: Statistics, sets: Sequence[CellSet]) -> pa.Table:
+    """Which cells of which set a code counts in, how often, and the mean there."""
+    parts = []
+    for number, each in enumerate(sets):
+        member = each.member.tocoo()
+        times = member.data.astype(np.float64)
+        parts.append((stats.code[member.row], np.full(len(times), number), member.col, times,
+                      np.nan_to_num(each.mean)[member.col]))  # fmt: skip
+    k, group, cell, times, mean = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return pa.table({
+        "k": k.astype(np.int32), "set": group.astype(np.int32), "cell": cell.astype(np.int32),
+        "times": times, "mean": mean,
+    })  # fmt: skip
+
+
+def _crossed(sums: Any) -> Any:
+    """Sums over nodes of the products between two cells of a set."""
+    other = sums.select(
+        side2=sums.side, node2=sums.node, set2=sums.set, cell2=sums.cell, u2=sums.u, b2=sums.b
+    )
+    same = (sums.side == other.side2) & (sums.node == other.node2) & (sums.set == other.set2)
+    both = sums.inner_join(other, same & (sums.cell < other.cell2))
+    return both.group_by("set", "cell", "cell2").aggregate(
+        uu=(both.u * both.u2).sum(), bb=(both.b * both.b2).sum()
+    )
+
+
+def _add_crossed(crossed: dict[str, np.ndarray], found: Sequence[CellCovariance]) -> None:
+    for number in np.unique(crossed["set"]).tolist():
+        mine = crossed["set"] == number
+        products = np.zeros_like(found[number].nodes)
+        at = (crossed["cell"][mine], crossed["cell2"][mine])
+        for each, name in zip(products, ("uu", "bb"), strict=True):
+            each[at] = each[at[::-1]] = crossed[name][mine]
+        found[number].add_products(nodes=products)
+
+
+def _add_returned(
+    scores: RowScores, sets: Sequence[CellSet], found: Sequence[CellCovariance]
+) -> None:
+    """Add the products of the two rows of a dyad, (a, b) and (b, a)."""
+    rows, stats = scores.rows, scores.stats
+    ahead = rows.filter(rows.a < rows.b).select(a=rows.a, b=rows.b, code=rows.code, p=rows.p)
+    back = rows.select(a2=rows.b, b2=rows.a, code2=rows.code, p2=rows.p)
+    both = ahead.inner_join(back, (ahead.a == back.a2) & (ahead.b == back.b2))
+    sums = scores.table.engine.small(
+        both.group_by("code", "code2").aggregate(
+            n=both.count(), s=both.p.sum(), s2=both.p2.sum(), ss=(both.p * both.p2).sum()
+        )
+    )
+    first, second = (np.searchsorted(stats.code, sums[name]) for name in ("code", "code2"))
+    for each, covariance in zip(sets, found, strict=True):
+        one, two, mean = each.member[first], each.member[second], covariance.mean
+        pairwise = covariance.nodes.ndim == 3
+
+        n, s, s2, ss = (
+            _member_products(one * sums[name][:, None], two, pairwise)
+            for name in ("n", "s", "s2", "ss")
+        )
+        left, right = (mean[:, None], mean[None, :]) if pairwise else (mean, mean)
+        square = ss - s * right - left * s2
+        products = np.array([square + left * right * n, n])
+        covariance.add_products(dyads=products + np.swapaxes(products, 1, -1))
+
+
+def _member_products(one: Any, two: Any, pairwise: bool) -> np.ndarray:
+    """Sums over rows of the products between cells, or of each cell with itself alone."""
+    if not pairwise:
+        return np.asarray((one * two).sum(axis=0)).ravel()
+    return np.asarray((one.T @ two).toarray())
