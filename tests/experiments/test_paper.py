@@ -32,6 +32,7 @@ from linkparity.experiments.rows import Row
 from linkparity.experiments.subsample_kl import subsample_kl, tilted_kl, training_pairs
 from linkparity.experiments.tuned_fit import TunedFit
 from linkparity.models import MODELS
+from linkparity.report.paper_tables import comparison_tables, row_label
 
 FOLDER = Path(comparison.__file__).parent / "paper"
 SETTINGS = {"pairs": "sampled", "postprocess": None, "tolerance": 0.0}
@@ -122,6 +123,20 @@ def test_means_over_the_seeds_are_compared_and_counted():
     assert points[1]["eo"] == published()["polblogs", "cne", "dp", "eo"].mean
     times = run_times(summarize(rows), {("polblogs", "cne", "dp", None): 1.5})
     assert (times[0].seconds, times[0].alone, times[0].paper) == (3.0, 1.5, 574.0)
+
+
+def test_the_authors_prior_is_told_apart():
+    ours = row("ml100k", "cne", "none", auc=0.93)
+    theirs = Row.from_dict(
+        ours.to_dict() | {"settings": ours.settings | {"options": {"sides": False}}}
+    )
+    cells = compare(summarize([ours, theirs]))
+    assert [(c.as_published, c.verdict) for c in cells] == [(False, "differs"), (True, "differs")]
+    assert "--as-published" in cells[0].reason
+    assert cells[1].reason == "not explained"
+    assert [row_label(cell) for cell in cells] == ["none", "none, authors' prior"]
+    (names, rows) = comparison_tables(cells)["ml100k"]
+    assert (names, len(rows)) == (["auc"], 2)
 
 
 def test_every_published_number_is_in_the_package():

@@ -45,6 +45,7 @@ class ComparedCell:
         paper: Mean and deviation over the paper's ten.
         verdict: ``agrees``, ``better`` or ``differs``.
         reason: Why it differs, where that is known.
+        as_published: Whether bipartite data were fitted with the authors' prior.
     """
 
     dataset: str
@@ -56,11 +57,12 @@ class ComparedCell:
     paper: Published
     verdict: str
     reason: str = ""
+    as_published: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         names = ("dataset", "model", "criterion", "strength", "measure", "verdict", "reason")
-        return {name: getattr(self, name) for name in names} | {
+        return {name: getattr(self, name) for name in (*names, "as_published")} | {
             "ours": or_none(self.ours.mean),
             "ours_std": or_none(self.ours.std),
             "paper": self.paper.mean,
@@ -82,12 +84,15 @@ def compare(summaries: Iterable[Summary]) -> list[ComparedCell]:
                 continue
             said = verdict(each.model, each.criterion, name, each.measures, theirs)
             known = (str(each.dataset), each.model, each.criterion, name)
-            reason = KNOWN.get(known, "not explained") if said == DIFFERS else ""
+            theirs_too = (each.settings.get("options") or {}).get("sides") is False
+            reasons = {} if theirs_too else KNOWN
+            reason = reasons.get(known, "not explained") if said == DIFFERS else ""
             cells.append(
                 ComparedCell(
-                    *known[:3], each.strength, name, each.measures[name], paper, said, reason
+                    *known[:3], each.strength, name, each.measures[name], paper, said, reason,
+                    theirs_too,
                 )
-            )
+            )  # fmt: skip
     return cells
 
 

@@ -74,8 +74,9 @@ def tuned_grid(summaries: Sequence[Summary]) -> Grid:
 
 
 def row_label(cell: ComparedCell | RunTime) -> str:
-    """The criterion, or the strength of a method that has one."""
-    return cell.criterion if cell.strength is None else f"strength {cell.strength:g}"
+    """The criterion, or the strength of a method that has one; whose prior was fitted."""
+    label = cell.criterion if cell.strength is None else f"strength {cell.strength:g}"
+    return f"{label}, authors' prior" if getattr(cell, "as_published", False) else label
 
 
 def differences(cells: Sequence[ComparedCell]) -> list[str]:
