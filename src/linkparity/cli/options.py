@@ -119,7 +119,9 @@ class TableOptions:
     logit: Annotated[str | None, typer.Option(help="Column of logits, instead of --score.")] = None
     label: Annotated[str | None, typer.Option(help="Column of labels; 1 is a link.")] = None
     node: Node = None
-    unknown: Unknown = "error"
+    unknown: Annotated[str, choice(("error", "group", "drop"), "Nodes without a known group.")] = (
+        "error"
+    )
     duplicates: Duplicates = "error"
     self_loops: SelfLoops = "error"
     directed: Annotated[

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from linkparity.graph.groups import GraphWarning
-from linkparity.graph.untidy import UntidyPolicy
+from linkparity.graph.untidy import UntidyPolicy, check_choice
 from linkparity.support.errors import InputError, warn
 from linkparity.support.registry import did_you_mean
 from linkparity.tables.engines.base import Input
@@ -38,6 +38,9 @@ class ReadOptions:
     untidy: UntidyPolicy = field(default_factory=UntidyPolicy)
     directed: bool = False
     bipartite: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("unknown", self.untidy.unknown, choices=("error", "group", "drop"))
 
     @property
     def attribute(self) -> str:
