@@ -30,8 +30,11 @@ def test_the_report_is_that_of_the_command(case, tmp_path, capfd):
     assert exit_code("project", file, *args) == 0
     said = json.loads(capfd.readouterr().out)
     for name, value in report.to_dict().items():
-        if isinstance(value, float | dict):
+        if isinstance(value, float | dict) and name != "intervals":
             assert said[name] == pytest.approx(value, abs=1e-9), name
+    for when, found in report.intervals.items():
+        for name, ends in found.items():
+            assert said["intervals"][when][name] == pytest.approx(ends, abs=1e-9)
     assert [cell["groups"] for cell in said["tilts"]] == [list(c.groups) for c in report.tilts]
 
 

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from table_cases import exit_code, write
 
 import linkparity as lp
-from helpers.table_cases import exit_code, write
 from linkparity.tables.measures import rank_spreads, rank_sums
 
 CASES = {
