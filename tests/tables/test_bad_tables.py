@@ -161,7 +161,7 @@ BAD = {
     ),
     "unknown option": (
         case(args=("--unknown", "drp")),
-        "--unknown must be 'error', 'group', 'drop' or 'keep', got 'drp'; did you mean 'drop'?",
+        "--unknown must be 'error', 'group' or 'drop', got 'drp'; did you mean 'drop'?",
     ),
     "criterion": (
         case(args=("--criterion", "weakdp")),
