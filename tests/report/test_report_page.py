@@ -134,6 +134,17 @@ def test_old_rows_give_a_page_without_those_panels():
         assert f"Not shown: {name};" in page
 
 
+def test_rows_with_few_measures_have_a_page_too():
+    rows = made_up_results(seeds=1, bare=True, datasets=("mine",))
+    for row in rows:
+        for name in ("auc", "dp"):
+            row.values[name] = float("nan")
+    report = Report(Results(tuple(replace(row, dataset=None) for row in rows)))
+    parse(report.to_html())
+    assert report.choices.datasets == ["own files"]
+    assert "tradeoff" not in report.charts
+
+
 def test_many_rows_stay_small(monkeypatch):
     from linkparity.report import report_page
 

@@ -40,8 +40,9 @@
     const row = all("#means tbody tr").find((each) => each.dataset.method === state.followed && !each.hidden);
     const heads = all("#means th").map((each) => each.textContent.trim());
     const cell = (name) => `${name} ${row.cells[heads.indexOf(name)].textContent.trim()}`;
+    const told = row ? [state.quality, state.gap].filter(Boolean).map(cell) : [];
     find("said").textContent = row
-      ? `Following ${state.followed}: ${cell(state.quality)}, ${cell(state.gap)}. Escape, or choose it again, to stop.`
+      ? `Following ${state.followed}: ${told.join(", ")}. Escape, or choose it again, to stop.`
       : "Choose a method, here or in a figure, to follow it through the page.";
   }
 
