@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: Names of the registries, repeated because ``--help`` must not import torch; a test compares them.
 MODELS = (
-    "cfc", "cne", "debayes", "deepwalk", "dot-product", "fairadj", "fairdrop", "fairwalk", "gae",
-    "maxent",
+    "cfc", "cne", "debayes", "deepwalk", "dot-product", "fairadj", "fairdrop", "fairwalk", "flip",
+    "gae", "maxent",
 )  # fmt: skip
 CRITERIA = ("dp", "eo", "weak-dp", "equalized-odds", "accuracy")
 

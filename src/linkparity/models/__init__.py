@@ -8,6 +8,7 @@ from linkparity.models.dot_product import DotProduct
 from linkparity.models.fairadj import FairAdj
 from linkparity.models.fairdrop import FairDrop
 from linkparity.models.fairwalk import DeepWalk, Fairwalk
+from linkparity.models.flip import Flip
 from linkparity.models.gae import GAE
 from linkparity.models.maxent import MaxEnt
 from linkparity.support.registry import Registry
@@ -23,6 +24,7 @@ __all__ = [
     "FairAdj",
     "FairDrop",
     "Fairwalk",
+    "Flip",
     "LinkModel",
     "MaxEnt",
 ]
@@ -39,6 +41,7 @@ MODELS: Registry[type[LinkModel]] = Registry(
         "fairadj": FairAdj,
         "fairdrop": FairDrop,
         "fairwalk": Fairwalk,
+        "flip": Flip,
         "gae": GAE,
         "maxent": MaxEnt,
     },

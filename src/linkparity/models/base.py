@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
+from linkparity.criteria import Cells
 from linkparity.graph import Graph
+from linkparity.graph.groups import NO_GROUP
 from linkparity.support.errors import InputError, warn
 from linkparity.training.loop import Diverged, TrainingWarning, gradient_steps
 from linkparity.training.objective import Epoch, Objective, Settings
@@ -177,3 +179,18 @@ def check_learned(model: LinkModel, graph: Graph, generator: torch.Generator) ->
             "try another lr, gamma or number of epochs",
             caller="LinkPredictor",
         )
+
+
+def group_cells(groups: Tensor, cells: str | None, model: str) -> Tensor:
+    """``(K, 2)`` groups → ``(K,)`` cells that a method compares, −1 for none.
+
+    Args:
+        groups: of the ends of pairs.
+        cells: ``"dp"``, ``"weak-dp"``, or None for the latter where a pair has two groups.
+        model: that has the argument.
+    """
+    if cells not in (None, "dp", "weak-dp"):
+        problem = f"must be 'dp' or 'weak-dp', got {cells!r}"
+        raise InputError(problem, argument="cells", caller=model)
+    two = bool((groups != NO_GROUP).all(dim=1).any())
+    return Cells.prepare(groups, cells or ("weak-dp" if two else "dp")).cell

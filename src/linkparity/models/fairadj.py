@@ -7,10 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from linkparity.criteria import Cells
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import NO_GROUP
-from linkparity.models.base import LinkModel
+from linkparity.models.base import LinkModel, group_cells
 from linkparity.models.gae import checked_features, glorot
 from linkparity.models.learned_adjacency import Support
 from linkparity.projection.sums import Sums
@@ -172,7 +170,8 @@ class CellMeans:
         if graph.side is not None:
             pairs *= kinds[first, 0] != kinds[second, 0]
         first, second, pairs = first[pairs > 0], second[pairs > 0], pairs[pairs > 0]
-        cell = _cell_of(torch.stack([kinds[first, 1], kinds[second, 1]], dim=1), cells)
+        groups = torch.stack([kinds[first, 1], kinds[second, 1]], dim=1)
+        cell = group_cells(groups, cells, "fairadj")
         known = cell >= 0
         self.size, self.first, self.second = len(kinds), first[known], second[known]
         #: The cell of each pair of kinds, numbered without gaps, and the pairs of each cell.
@@ -194,15 +193,6 @@ class CellMeans:
         if len(means) < 2:
             return z.new_zeros(())
         return 2 * (means - means.mean()).square().sum() / (len(means) - 1)
-
-
-def _cell_of(groups: Tensor, cells: str | None) -> Tensor:
-    """``(K, 2)`` groups → ``(K,)`` cells, −1 for none."""
-    if cells not in (None, "dp", "weak-dp"):
-        problem = f"must be 'dp' or 'weak-dp', got {cells!r}"
-        raise InputError(problem, argument="cells", caller="fairadj")
-    two = bool((groups != NO_GROUP).all(dim=1).any())
-    return Cells.prepare(groups, cells or ("weak-dp" if two else "dp")).cell
 
 
 class _Variational:

@@ -184,10 +184,13 @@ def adam_steps(
             for number in range(len(pairs)):
                 model.constrain()
                 model.zero_grad()
-                rows.append(_step(pairs.score(model, number), objective, epoch, lr))
+                rows.append(backward_step(pairs.score(model, number), objective, epoch, lr))
                 processes.add_gradients(model)
                 optimizer.step()
-            loss, fit, kl, gap = (sum(values) / len(rows) for values in zip(*rows, strict=True))
+            *columns, gaps = zip(*rows, strict=True)
+            loss, fit, kl = (sum(values) / len(rows) for values in columns)
+            known = [gap for gap in gaps if not math.isnan(gap)]  # a small batch may have one cell
+            gap = sum(known) / len(known) if known else math.nan
             model.eval()
             yield Epoch(epoch, loss, fit, kl, gap, time.perf_counter() - begin)
             best, since = (loss, 0) if loss < best else (best, since + 1)
@@ -198,7 +201,7 @@ def adam_steps(
         model.eval()
 
 
-def _step(
+def backward_step(
     batch: ScoredBatch, objective: Objective, epoch: int, lr: float
 ) -> tuple[float, float, float, float]:
     """Gradients of one batch; loss, fit, divergence and gap before the step."""
