@@ -14,7 +14,7 @@ from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
 from linkparity.models.base import check_learned
 from linkparity.prediction.fitted import FittedPredictor
-from linkparity.prediction.tilt_table import Tilts, fit_tilt_table, withhold_links
+from linkparity.prediction.tilt_table import Tilts, fit_tilt_table, weigh_links, withhold_links
 from linkparity.support.errors import InputError, warn
 from linkparity.support.randomness import stream
 from linkparity.support.registry import did_you_mean
@@ -60,8 +60,8 @@ class LinkPredictor(FittedPredictor):
         patience: stop after so many epochs without a lower loss.
         postprocess: ``"i-projection"`` tilts the trained model to parity, by one number per pair
             of groups; with ``gamma=0`` in place of the regularizer, else on top of it. For criteria
-            that look at links a second model is trained without a tenth of the links, and the tilts
-            are fitted to these.
+            that look at links a twin is trained without a tenth of the links, and the tilts are
+            fitted to these.
         options: further arguments of the model, such as ``{"hidden": 32}``.
         strength: of a method that has one of its own; 0 is its plain form, None its default.
 
@@ -197,14 +197,12 @@ class LinkPredictor(FittedPredictor):
         """Tilts of the model; those for links come from a twin that has not seen these links."""
         assert self.criterion is not None
         criterion = graph_criterion(trained_criterion(self.criterion), graph)
-        links = graph.links
-        if criterion.needs_labels:
-            part = withhold_links(graph, self.seed)
-            if part is not None:
-                model, links = self._train(part.train)[0], part.test.index[part.test.label == 1]
+        links, weight = graph.links, torch.ones(graph.num_links)
+        if criterion.needs_labels and (part := withhold_links(graph, self.seed)) is not None:
+            model, (links, weight) = self._train(part.train)[0], weigh_links(graph, part)
         weights = parity_weights(self.pairs, criterion, pair_weights(graph, self.negatives))
         return fit_tilt_table(
-            model, graph, links, criterion, self.target, self.tolerance, weights,
+            model, graph, links, weight, criterion, self.target, self.tolerance, weights,
             stream(self.seed, "postprocess"),
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
-from linkparity.criteria.group_pairs import cell_table, possible_pairs
+from linkparity.criteria.group_pairs import cell_table, number_group_pairs, possible_pairs
 from linkparity.graph.candidates import candidate_pairs, stratified_candidates
 from linkparity.graph.graph import Graph
 from linkparity.graph.split import Split, SplitWarning, split_links
@@ -22,6 +22,8 @@ from linkparity.training.objective import PairWeights, link_density
 MAX_PAIRS = 1 << 24
 #: Share of the links that tilts are fitted to, where a criterion looks at links.
 WITHHELD = 0.1
+#: What all links that the model has seen count for in a pair of groups, in links that it has not.
+SEEN = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +61,35 @@ def withhold_links(graph: Graph, seed: int) -> Split | None:
             return None
 
 
+def weigh_links(graph: Graph, part: Split) -> tuple[Tensor, Tensor]:
+    r"""Links to fit tilts to: those that a twin has not seen, and with less weight those it has.
+
+    .. math:: w = \frac{N_g}{n_g + K} \text{ unseen}, \qquad
+              w = \frac{N_g}{n_g + K} \cdot \frac{K}{m_g} \text{ seen}
+
+    with N the links of a pair of groups, n of them unseen and m = N − n seen: all seen links of a
+    pair of groups together count as K unseen ones, which steadies the tilts of small ones.
+
+    Returns:
+        ``(E, 2)`` links and ``(E,)`` their weights, whose sum per pair of groups is N.
+    """
+    unseen, seen = part.test.index[part.test.label == 1], part.train.links
+    links = torch.cat([unseen, seen])
+    code = number_group_pairs(graph.group[links]).code + 1
+    fresh = torch.arange(len(links)) < len(unseen)
+    count, known = torch.bincount(code), torch.bincount(code[~fresh], minlength=int(code.max()) + 1)
+    steady = torch.where(known > 0, SEEN, 0.0).double()
+    share = count / (count - known + steady)
+    weight = share * torch.where(known > 0, steady / known.clamp(min=1), 0.0)
+    return links, torch.where(fresh, share[code], weight[code])
+
+
 @torch.no_grad()
 def fit_tilt_table(
     model: LinkModel,
     graph: Graph,
     links: Tensor,
+    link_weight: Tensor,
     criterion: Criterion,
     target: object,
     tolerance: float,
@@ -75,7 +101,8 @@ def fit_tilt_table(
     Args:
         model: whose logits are tilted.
         graph: its pairs that are no links are the other pairs.
-        links: ``(E, 2)`` that stand for the links of ``graph``: these, or a part of them.
+        links: ``(E, 2)`` links of ``graph``.
+        link_weight: ``(E,)`` how many links each stands for.
         criterion: which parity.
         target: mean that it asks for.
         tolerance: how far a mean may stay from it.
@@ -85,7 +112,8 @@ def fit_tilt_table(
     from linkparity.prediction.ranking import pair_logits
 
     pairs = possible_pairs(graph.group, graph.side)
-    index, label, weight = _pairs(graph, links, criterion, weights, generator)
+    weighted = links, link_weight * weights.link
+    index, label, weight = _pairs(graph, weighted, criterion, weights.other, generator)
     if target == "data" and criterion.data_target and weights.link in (0, weights.other):
         target = link_density(graph, criterion)
     logits = pair_logits(model, index)
@@ -105,20 +133,19 @@ def fit_tilt_table(
 
 def _pairs(
     graph: Graph,
-    links: Tensor,
+    links: tuple[Tensor, Tensor],
     criterion: Criterion,
-    weights: PairWeights,
+    other: float,
     generator: torch.Generator,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Pairs ``(P, 2)`` with labels ``(P,)`` and weights ``(P,)``: links, then other pairs."""
     index, weight = _others(graph, generator) if _sees_others(graph, criterion) else _no_pairs()
     label = torch.zeros(len(index), dtype=torch.int64)
-    weight = weight * weights.other
-    if weights.link:
-        each = weights.link * graph.num_links / max(len(links), 1)
-        index = torch.cat([links, index])
-        label = torch.cat([torch.ones(len(links), dtype=torch.int64), label])
-        weight = torch.cat([torch.full((len(links),), each).double(), weight])
+    weight = weight * other
+    if links[1].any():
+        index = torch.cat([links[0], index])
+        label = torch.cat([torch.ones(len(links[0]), dtype=torch.int64), label])
+        weight = torch.cat([links[1].double(), weight])
     return index, label, weight
 
 
