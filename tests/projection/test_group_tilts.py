@@ -79,7 +79,7 @@ def test_no_tilt_on_a_grid_comes_nearer_to_the_targets(drawn, criterion, toleran
             continue
         assert found.constrained[mine]
         best, got = np.sqrt(loss(every, tolerance)), np.sqrt(loss(here, tolerance))[0]
-        assert got <= best.min() + 2e-6
+        assert got <= best.min() + 2e-6 + 1e-4 * (criterion in ("accuracy", "churn"))
         assert here.max() <= found.residual + 1e-9
         met = np.abs(grid[best <= 1e-9])
         if len(met):  # the nearest tilt to 0 that meets the targets
@@ -163,7 +163,6 @@ def test_a_weight_is_a_number_of_copies():
 
 
 def test_extreme_logits_and_a_target_out_of_reach():
-    # every pair of the last group pair is a link: its accuracy rises with the tilt up to 1
     groups = np.repeat([[0, 0], [0, 1], [2, 2]], 4, axis=0)
     labels = np.array([0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1])
     logits = np.array([-80, 70, 3, -2, -60, 50, 4, 1, -90, -1, 2, 3.0])
@@ -175,7 +174,20 @@ def test_extreme_logits_and_a_target_out_of_reach():
             tilt = found.tilt[[cells.layout.names.index(named(key))]]
             best = np.sqrt(loss(distances(drawn, criterion, targets, key, grid))).min()
             here = np.sqrt(loss(distances(drawn, criterion, targets, key, tilt)))[0]
-            assert here <= best + 2e-6
+            assert here <= best + 2e-6 + 1e-4 * (criterion == "accuracy")
+
+
+def test_where_the_best_tilt_is_infinite_it_is_the_first_that_is_nearly_as_good():
+    # a pair of groups without a link: the accuracy rises to 1 as the tilt falls
+    groups = np.repeat([[0, 0], [0, 1], [2, 2]], 50, axis=0)
+    labels = np.repeat([0, 0, 1], 50)
+    labels[:5] = 1
+    logits = np.random.default_rng(0).normal(-1, 1, 150)
+    drawn = Drawn(logits, groups, np.ones(150), labels)
+    found, cells, _ = group_tilts(drawn, "accuracy", target=0.97)
+    tilt = found.tilt[cells.layout.names.index("0-0")]
+    assert -15 < tilt < -5
+    assert found.residual == pytest.approx(0.97 - 0.9 + 1e-4, abs=1e-6)
 
 
 def test_binned_sums_are_nearly_exact():

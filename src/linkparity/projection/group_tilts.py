@@ -30,6 +30,8 @@ from linkparity.support.errors import InputError
 TILT_BY = ("groups", "labels")
 #: Beyond the largest logit by this, a tilt changes no mean by more than 1e-6.
 MARGIN = 14.0
+#: A mean that cannot meet its target may be so much further from it than the nearest one.
+SLACK = 1e-4
 #: Half the interval in which a tilt fitted to binned logits is corrected with the exact ones.
 NEAR = 1e-3
 
@@ -116,6 +118,11 @@ def fit_group_tilts(
     if (low < high).any():
         binned = SharedTilts(fit.problem, member, size, _used_sums(rough(), used))
         found = search(binned, low, high)
+        lost = (found.distance > 0) & means.mixed  # where the best tilt may be infinite
+        if lost.any():
+            near = np.where(lost, found.distance + SLACK, 0.0)[means.owner]
+            means.tolerance, binned.tolerance = means.tolerance + near, binned.tolerance + near
+            found = search(binned, low, high)
         near = refine(binned, found, found.low, (found.low + found.high) / 2, found.high)
         half = np.where(found.low < found.high, NEAR, 0.0)
         low, high = np.maximum(low, near - half), np.minimum(high, near + half)

@@ -31,6 +31,11 @@ class SharedTilts:
         member: ``(M,)`` which of the G tilts each cell has.
         size: G.
         sums: per cell.
+
+    Attributes:
+        owner: ``(C,)`` the tilt that each constraint is about.
+        mixed: ``(G,)`` whether a mean that the tilt is about need not rise or fall throughout.
+        tolerance: ``(C,)`` allowed distance of each mean from its target.
     """
 
     def __init__(self, problem: Problem, member: np.ndarray, size: int, sums: SumSource) -> None:
@@ -38,6 +43,10 @@ class SharedTilts:
         entries = problem.entries
         self.owner = np.zeros(entries.shape[0], dtype=np.int64)
         self.owner[entries.row] = member[entries.cell]
+        rises, falls = np.zeros((2, entries.shape[0]), dtype=bool)
+        rises[entries.row[entries.value > 0]] = falls[entries.row[entries.value < 0]] = True
+        self.mixed = np.bincount(self.owner[rises & falls], minlength=size) > 0
+        self.tolerance = np.full(entries.shape[0], problem.tolerance)
 
     def at(self, tilt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``(C,)`` mean − target of each constraint and its derivative, at ``tilt (G,)``."""
@@ -54,20 +63,17 @@ class SharedTilts:
         at which each cell alone meets its target; else it may be anywhere.
         """
         entries = self.problem.entries
-        rises, falls = np.zeros((2, entries.shape[0]), dtype=bool)
-        rises[entries.row[entries.value > 0]] = falls[entries.row[entries.value < 0]] = True
         place = self.owner[entries.row]
         low, high = np.full(self.size, np.inf), np.full(self.size, -np.inf)
         np.minimum.at(low, place, tilt[entries.cell])
         np.maximum.at(high, place, tilt[entries.cell])
-        mixed = np.bincount(self.owner[rises & falls], minlength=self.size) > 0
-        low, high = np.where(mixed, -widest, low), np.where(mixed, widest, high)
+        low, high = np.where(self.mixed, -widest, low), np.where(self.mixed, widest, high)
         none = low > high
         return np.where(none, 0.0, low), np.where(none, 0.0, high)
 
     def excess(self, error: np.ndarray) -> np.ndarray:
         """How far distances ``(…, C)`` are beyond the tolerance, with their signs."""
-        beyond = np.abs(error) - self.problem.tolerance - ROUNDING
+        beyond = np.abs(error) - self.tolerance - ROUNDING
         return np.asarray(np.sign(error) * np.maximum(beyond, 0.0))
 
     def total(self, values: np.ndarray) -> np.ndarray:
@@ -90,13 +96,13 @@ class Interval:
     Attributes:
         low: ``(G,)`` lower end of the interval with the best tilt.
         high: ``(G,)`` upper end.
-        met: ``(G,)`` whether all targets are met there; else the distance is least.
+        distance: ``(G,)`` root of the least sum of squares; 0 where all targets are met.
         sign: ``(C,)`` sign of each mean's distance at the end of the interval nearer 0.
     """
 
     low: np.ndarray
     high: np.ndarray
-    met: np.ndarray
+    distance: np.ndarray
     sign: np.ndarray
 
 
@@ -170,7 +176,7 @@ class _Best:
         """The intervals, within ``low (G,)`` and ``high (G,)``."""
         low, high = np.maximum(low, self.low), np.minimum(high, self.high)
         outer = np.where(np.abs(low) < np.abs(high), low, high)
-        return Interval(low, high, self.loss == 0, np.sign(self.means.at(outer)[0]))
+        return Interval(low, high, np.sqrt(self.loss), np.sign(self.means.at(outer)[0]))
 
 
 def refine(
@@ -183,8 +189,8 @@ def refine(
 
     def value(tilt: np.ndarray) -> np.ndarray:
         error, slope = means.at(tilt)
-        outside = means.largest(found.sign * error) - means.problem.tolerance
-        return np.where(found.met, outside, means.total(means.excess(error) * slope))
+        outside = means.largest(found.sign * error - means.tolerance)
+        return np.where(found.distance == 0, outside, means.total(means.excess(error) * slope))
 
     return _roots(value, low, guess, high)
 
