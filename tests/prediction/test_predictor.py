@@ -187,8 +187,8 @@ def test_tilts_for_links_are_fitted_to_links_that_a_twin_has_not_seen(make, crit
     twin = quick(**asked).fit(part.train)
     keys = [[tuple(sorted(ends)) for ends in graph.group[p].tolist()] for p in (unseen, seen)]
     fresh, known = map(Counter, keys)
-    share = {k: (fresh[k] + known[k]) / (fresh[k] + 10) for k in fresh | known}
-    weight = [share[k] for k in keys[0]] + [share[k] * 10 / known[k] for k in keys[1]]
+    share = {k: (fresh[k] + known[k]) / (fresh[k] + 20) for k in fresh | known}
+    weight = [share[k] for k in keys[0]] + [share[k] * 20 / known[k] for k in keys[1]]
     others = index[~graph.is_link(index)]
     pairs = torch.cat([unseen, seen, others])
     label = torch.arange(len(pairs)) < graph.num_links

@@ -25,6 +25,7 @@ CRITERIA = ("dp", "eo", "weak-dp", "equalized-odds", "accuracy")
 
 #: What parity may be about: pairs that are no training link, all pairs, the authors' sample.
 PAIRS = ("candidates", "all", "sampled")
+TILT_BY = ("groups", "labels")
 
 
 def choice(names: Sequence[str], text: str, flag: str = "", kind: str = "") -> Any:

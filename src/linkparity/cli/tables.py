@@ -76,6 +76,10 @@ def project(
     criterion: Annotated[str | None, opt.criterion("Criterion; dp by default.")] = None,
     target: opt.Target = "model",
     tolerance: opt.Tolerance = 0.0,
+    tilt_by: Annotated[
+        str | None,
+        opt.choice(opt.TILT_BY, "One tilt per pair of groups (the default), or by label too."),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Write each row's tilt too.")] = False,
     save_tilts: Annotated[str | None, typer.Option(help="Write the tilts to this file.")] = None,
     apply: Annotated[
@@ -88,9 +92,9 @@ def project(
 ) -> None:
     """Write the nearest scores at parity: the input plus one fair_score per row.
 
-    dp and weak-dp tilt by group alone and keep the order within a pair of groups. eo,
-    equalized-odds and accuracy tilt by the true label: their scores measure a distance and cannot
-    be used as predictions.
+    One tilt per pair of groups keeps the order within it and needs no label. With --tilt-by
+    labels, eo, equalized-odds and accuracy tilt by the true label: such scores measure a distance
+    and cannot be used as predictions.
     """
     from linkparity.tables.measures.gaps_and_ranks import IntervalOptions
     from linkparity.tables.project_table import ProjectOptions, project_table
@@ -105,7 +109,7 @@ def project(
     goal = opt.read_target(target)
     measured = IntervalOptions(confidence, intervals)
     options = ProjectOptions(
-        criterion, goal, tolerance, apply, save_tilts, explain, force, measured
+        criterion, goal, tolerance, tilt_by, apply, save_tilts, explain, force, measured
     )
     _, found = project_table(table.tables(out), options)
     assert found is not None

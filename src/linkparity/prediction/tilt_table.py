@@ -23,7 +23,7 @@ MAX_PAIRS = 1 << 24
 #: Share of the links that tilts are fitted to, where a criterion looks at links.
 WITHHELD = 0.1
 #: What all links that the model has seen count for in a pair of groups, in links that it has not.
-SEEN = 10.0
+SEEN = 20.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,6 +82,7 @@ def project(
     criterion: str | None = None,
     target: object = "model",
     tolerance: float = 0.0,
+    tilt_by: str | None = None,
     explain: bool = False,
     save_tilts: str | Path | None = None,
     apply: str | Path | None = None,
@@ -108,10 +109,12 @@ def project(
             ``source`` on.
         sensitive: attribute that makes the groups.
         nodes: table with ``node`` and the attribute.
-        criterion: ``dp`` (the default), ``weak-dp``, ``eo``, ``equalized-odds`` or ``accuracy``;
-            scores corrected for the last three depend on the labels and are not predictions.
+        criterion: ``dp`` (the default), ``weak-dp``, ``eo``, ``equalized-odds`` or ``accuracy``.
         target: the common mean: ``"model"``, ``"data"``, ``"free"`` or a number.
         tolerance: allowed distance of a mean from it.
+        tilt_by: ``"groups"`` (the default) finds one tilt per pair of groups, so that the scores
+            are predictions; ``"labels"`` is the I-projection, whose scores for ``eo``,
+            ``equalized-odds`` and ``accuracy`` depend on the labels.
         explain: whether to add a column ``tilt``.
         save_tilts: file to write the tilts to.
         apply: file of tilts to use instead of fitting.
@@ -148,7 +151,7 @@ def project(
     tables = FrameTables.of(scores, nodes, options, numbered=True)
     measured = IntervalOptions(confidence, intervals)
     asked = ProjectOptions(
-        criterion, target, tolerance, apply, save_tilts, explain, force, measured
+        criterion, target, tolerance, tilt_by, apply, save_tilts, explain, force, measured
     )
     fair, found = project_table(tables, asked, measured=report)
     return (fair, found) if report else fair

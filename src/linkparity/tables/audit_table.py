@@ -239,7 +239,7 @@ def _kl(table: ScoreTable, stats: Statistics, criterion: str) -> Estimate:
     count = int(found.cells.total)
     if cells < 2:
         return Estimate(NAN, count, reason=f"needs pairs in two cells of {criterion}, got {cells}")
-    return Estimate(found.kl_mean, count)
+    return Estimate(found.kl, count)
 
 
 def small_cells(means: CellMeans) -> tuple[str, ...]:

@@ -6,12 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.criteria import Cells, trainable
+from linkparity.criteria import Cells, Criterion, trainable
 from linkparity.projection.fit import Fit, FitGoal, fit_tilts, one_or_all
+from linkparity.projection.group_tilts import (
+    GroupTilts,
+    fit_group_tilts,
+    group_criterion,
+    owners,
+)
 from linkparity.projection.solver import Infeasible, NotConverged
 from linkparity.projection.sums import Sums, SumSource
 from linkparity.support.errors import InputError
-from linkparity.tables.measures.sums import HistogramSums, Statistics, TableSums
+from linkparity.tables.measures.sums import Statistics, TableSums, histogram_sums
 from linkparity.tables.reading.score_table import ScoreTable
 from linkparity.tables.saturated import Reach, find_reach
 
@@ -26,22 +32,33 @@ class Tilted:
     """Tilts for a table, fitted or given.
 
     Attributes:
-        criterion: the name.
-        cells: its cells over the combinations.
+        criterion: which parity.
+        tilt_by: ``"groups"`` or ``"labels"``.
+        cells: the cells of the tilts over the combinations: pairs of groups, or the criterion's.
         sums: the sums over the rows.
         tilt: ``(M,)`` what is added to the logits of each cell.
         target: the common mean; a dict by label where there are several.
-        kl: nats over all constrained pairs.
+        kl: distance to parity in nats per constrained pair, by label where the criterion is.
+        kl_applied: nats per row that the tilts apply to.
         residual: largest distance of a constrained mean from its target; None for given tilts.
+        free: cells with rows but without a constraint.
     """
 
-    criterion: str
+    criterion: Criterion
+    tilt_by: str
     cells: Cells
     sums: TableSums
     tilt: np.ndarray
     target: float | dict[Hashable, float]
     kl: float
+    kl_applied: float
     residual: float | None
+    free: tuple[int, ...] = ()
+
+    @property
+    def predicts(self) -> bool:
+        """Whether the tilts need no label."""
+        return self.tilt_by == "groups" or self.criterion.tilts_by_group
 
     @property
     def each(self) -> np.ndarray:
@@ -55,11 +72,6 @@ class Tilted:
         stats = self.sums.stats
         yes = self.sums.combined(self.tilt)[0]
         return np.asarray((yes + stats.ones) / stats.count)
-
-    @property
-    def kl_mean(self) -> float:
-        """Nats per constrained pair."""
-        return self.kl / self.cells.total
 
 
 @dataclass(frozen=True)
@@ -110,8 +122,9 @@ def fit_table(
     criterion: str = "dp",
     target: object = "model",
     tolerance: float = 0.0,
+    tilt_by: str = "labels",
 ) -> Tilted:
-    """Fit the tilts that bring a table to parity."""
+    """Fit the tilts that bring a table to parity, or one per pair of groups that come near it."""
     cells = cells_of(table, stats, criterion)
     if not cells.total:
         problem = f"no pair is constrained by {criterion}"
@@ -129,21 +142,64 @@ def fit_table(
     if reach is not None:
         _check_reach(table, reach, goal.tolerance)
         live, goal = reach.loosened(goal)
-    tilt, kl, residual, targets = np.zeros(size), 0.0, 0.0, {}
+    fit, kl, residual = None, 0.0, 0.0
     if live.total:
         fit = _fit_twice(stats, live, goal, exact)
         kl, residual = fit.divergence(rows, exact(fit.tilt)), fit.residual(exact(fit.tilt))
-        tilt, targets = fit.tilt, fit.targets
+    tilt, targets = (np.zeros(size), {}) if fit is None else (fit.tilt, fit.targets)
+    fixed = 0.0
     if reach is not None:
         targets = reach.targets(goal.tolerance, targets)
-        residual = max(residual, reach.residual(targets))
-    return Tilted(criterion, cells, rows, tilt, one_or_all(targets), kl, residual)
+        fixed = reach.residual(targets)
+    kl, target = kl / cells.total, one_or_all(targets)
+    found = Tilted(
+        cells.criterion, tilt_by, cells, rows, tilt, target, kl, kl, max(residual, fixed)
+    )
+    if found.predicts and not cells.criterion.tilts_by_group:
+        return _tilt_by_groups(found, fit, exact, fixed)
+    return found
+
+
+def _tilt_by_groups(found: Tilted, fit: Fit | None, exact: SaturatedSums, fixed: float) -> Tilted:
+    """One tilt per pair of groups instead of one per cell.
+
+    Args:
+        found: the tilts per cell.
+        fit: how they were found; None where no score can be tilted.
+        exact: sums per cell over the rows.
+        fixed: distance from the target of the means that cannot be moved.
+    """
+    table, stats = found.sums.table, found.sums.stats
+    groups = group_cells(table, stats, found.criterion)
+    none = np.zeros(len(groups.mass))
+    by = GroupTilts(none, 0.0, none > 0)
+    if fit is not None:
+        live = fit.cells
+        by = fit_group_tilts(
+            fit,
+            groups,
+            exact,
+            lambda: SaturatedSums(histogram_sums(stats, live), exact.ones, exact.zeros),
+            stats.bound,
+        )
+    sums = TableSums(table, stats, groups.cell.numpy(), len(groups.mass))
+    moved = float(sums.divergence(by.tilt).sum()) / groups.total
+    constrained = np.bincount(owners(found.cells, groups), found.cells.mass, len(none)) > 0
+    return replace(
+        found,
+        cells=groups,
+        sums=sums,
+        tilt=by.tilt,
+        kl_applied=moved,
+        residual=max(by.residual, fixed),
+        free=tuple(np.flatnonzero((groups.mass > 0) & ~constrained).tolist()),
+    )
 
 
 def _fit_twice(stats: Statistics, cells: Cells, goal: FitGoal, exact: SaturatedSums) -> Fit:
     """Fit the tilts to the histogram, then, starting from these, exactly to the rows."""
     bound = stats.bound + (MARGIN if stats.kept else 0.0)
-    rough = SaturatedSums(HistogramSums(stats, cells), exact.ones, exact.zeros)
+    rough = SaturatedSums(histogram_sums(stats, cells), exact.ones, exact.zeros)
     try:
         goal = replace(goal, start=fit_tilts(rough, cells, goal, TOL / 10, bound).tilt)
     except (NotConverged, Infeasible):
@@ -163,6 +219,13 @@ def cells_of(table: ScoreTable, stats: Statistics, criterion: str) -> Cells:
     labels = stats.label if table.labelled else None
     directed = table.options.directed
     return Cells.prepare(stats.key, criterion, labels, stats.count, directed=directed)
+
+
+def group_cells(table: ScoreTable, stats: Statistics, criterion: Criterion) -> Cells:
+    """The K combinations in the cells that have one tilt each when tilts are by groups alone."""
+    directed = table.options.directed
+    by = group_criterion(criterion)
+    return Cells.prepare(stats.key, by, weight=stats.count, directed=directed)
 
 
 def _check_reach(table: ScoreTable, reach: Reach, tolerance: float) -> None:

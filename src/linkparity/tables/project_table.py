@@ -11,6 +11,7 @@ from linkparity.criteria import trainable
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.printing import MAX_ROWS
 from linkparity.metrics.results import INTERVALS, few_nodes
+from linkparity.projection.group_tilts import TILT_BY
 from linkparity.support.display import (
     MISSING,
     Displayed,
@@ -22,7 +23,14 @@ from linkparity.support.display import (
 )
 from linkparity.support.errors import InputError
 from linkparity.support.files import check_output, whole_files
-from linkparity.tables.fit_table import CellTilt, Tilted, cell_name, cell_tilts, fit_table
+from linkparity.tables.fit_table import (
+    CellTilt,
+    Tilted,
+    cell_groups,
+    cell_name,
+    cell_tilts,
+    fit_table,
+)
 from linkparity.tables.measures.gaps_and_ranks import IntervalOptions, gap_measures, rank_measures
 from linkparity.tables.measures.node_sums import RowScores, given_scores, tilted_scores
 from linkparity.tables.measures.sums import Statistics, measure, moved_rows
@@ -30,6 +38,8 @@ from linkparity.tables.reading.files import Tables
 from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
 from linkparity.tables.tilt_file import apply_tilts, read_tilts, tilts_text
 
+#: A larger distance of a mean from its target is said.
+FAR = 1e-6
 FAIR_SCORE, FAIR_LOGIT, TILT = "fair_score", "fair_logit", "tilt"
 
 
@@ -41,6 +51,8 @@ class ProjectOptions:
         criterion: which parity; None is dp, or that of the saved tilts.
         target: the common mean: a name, a number, or two numbers for equalized-odds.
         tolerance: allowed distance of a mean from it.
+        tilt_by: ``"groups"``, one tilt per pair of groups, or ``"labels"``, the I-projection; None
+            is groups, or that of the saved tilts.
         apply: file of tilts to use instead of fitting.
         save_tilts: file to write the tilts to.
         explain: whether to add the tilt of every row.
@@ -51,6 +63,7 @@ class ProjectOptions:
     criterion: str | None = None
     target: object = "model"
     tolerance: float = 0.0
+    tilt_by: str | None = None
     apply: str | Path | None = None
     save_tilts: str | Path | None = None
     explain: bool = False
@@ -67,11 +80,15 @@ class Correction(Displayed):
 
     Attributes:
         criterion: which parity.
+        tilt_by: ``"groups"`` or ``"labels"``.
         target: the common mean; a dict by label where there are several.
-        kl: nats per constrained pair between the corrected scores and the scores.
+        kl: distance of the scores to parity in nats per constrained pair, by label where the
+            criterion looks at labels; NaN for given tilts and a table without labels.
+        kl_applied: nats between the corrected scores and the scores, per row that the tilts apply
+            to.
         tilts: what was added to the logits, per cell.
         before: ``auc dp weak-dp eo rdp`` of the scores; None where undefined.
-        after: those of the corrected scores; ``auc`` is None where they depend on the labels.
+        after: those of the corrected scores; ``auc`` is None where they were tilted by label.
         intervals: ``(low, high)`` by measure, of ``before`` and of ``after``.
         kept: number of scores of exactly 0 or 1, which stay.
         rows: number of rows corrected or kept.
@@ -82,8 +99,10 @@ class Correction(Displayed):
     """
 
     criterion: str
+    tilt_by: str
     target: float | dict[Any, float]
     kl: float
+    kl_applied: float
     tilts: tuple[CellTilt, ...]
     before: dict[str, float | None]
     after: dict[str, float | None]
@@ -105,8 +124,9 @@ class Correction(Displayed):
             when: {name: [or_none(end) for end in ends] for name, ends in found.items()}
             for when, found in self.intervals.items()
         }
+        kl = {name: or_none(getattr(self, name)) for name in ("kl", "kl_applied")}
         more = {"target": target, "tilts": tilts, "intervals": intervals, "notes": list(self.notes)}
-        return self.__dict__ | more
+        return self.__dict__ | kl | more
 
     def document(self) -> list[Grid | str]:
         """Gaps before and after, tilts, then the sentences."""
@@ -123,9 +143,10 @@ class Correction(Displayed):
                 row.append(_shown(values[row[0]]))
                 if self.intervals[when]:
                     row.append(format_interval(self.intervals[when].get(row[0])))
-        kl = ["kl", *[""] * (len(columns) - 1)]
-        kl[columns.index("after")] = format_number(self.kl)
-        rows.append(kl)
+        for name in ("kl", "kl_applied"):
+            row = [name, *[""] * (len(columns) - 1)]
+            row[columns.index("after")] = _shown(or_none(getattr(self, name)))
+            rows.append(row)
         tilts = [
             [cell_name(cell.groups, cell.label), f"{cell.tilt:+.6f}"]
             for cell in self.tilts[:MAX_ROWS]
@@ -160,19 +181,23 @@ def project_table(
         What ``tables`` delivers, and the report if ``measured``.
     """
     trainable()[options.criterion or "dp"]  # so that a wrong name is an error before any work
+    if options.tilt_by not in (None, *TILT_BY):
+        problem = f"must be 'groups' or 'labels', got {options.tilt_by!r}"
+        raise InputError(problem, argument="tilt_by")
     apply = None if options.apply is None else str(options.apply)
     outputs = [*tables.outputs, *([] if options.save_tilts is None else [str(options.save_tilts)])]
     for name in outputs:
         check_output(name, options.force, (*tables.inputs, apply))
     asked = (options.criterion, options.target, options.tolerance)
-    saved = None if apply is None else read_tilts(apply, *asked)
+    saved = None if apply is None else read_tilts(apply, *asked, options.tilt_by)
     with tables.open(several=saved is None) as table:
         _check_names(table, options.explain)
         stats = measure(table)
         if saved is not None:
             tilted = apply_tilts(table, stats, saved)
         else:
-            tilted = fit_table(table, stats, asked[0] or "dp", *asked[1:])
+            tilt_by = options.tilt_by or "groups"
+            tilted = fit_table(table, stats, asked[0] or "dp", *asked[1:], tilt_by)
         found = _report(table, stats, tilted, options.intervals) if measured else None
         fair, names = _fair_rows(table, stats, tilted, options.explain)
         with whole_files(outputs, options.force, table.engine.workspace.path) as paths:
@@ -218,13 +243,15 @@ def _report(
     before = _measures(given_scores(table, stats), options)
     moved = tilted_scores(table, stats, tilted.each, tilted.means)
     after = _measures(moved, options)
-    if not tilted.cells.criterion.tilts_by_group:
+    if not tilted.predicts:
         after["auc"] = Estimate(NAN, 0)
     estimates = {"before": before, "after": after}
     return Correction(
-        criterion=tilted.criterion,
+        criterion=tilted.criterion.name,
+        tilt_by=tilted.tilt_by,
         target=tilted.target,
-        kl=tilted.kl_mean,
+        kl=tilted.kl,
+        kl_applied=tilted.kl_applied,
         tilts=cell_tilts(table, tilted),
         before={name: or_none(e.value) for name, e in before.items()},
         after={name: or_none(e.value) for name, e in after.items()},
@@ -261,11 +288,20 @@ def _notes(
     options: IntervalOptions,
 ) -> tuple[str, ...]:
     notes = ["Within a pair of groups the order of the scores is kept."]
-    if not tilted.cells.criterion.tilts_by_group:
+    if not tilted.predicts:
         notes = [
-            f"{tilted.criterion} tilts by the true label: these scores measure the distance to "
-            "parity and cannot be used as predictions, so they have no auc."
+            f"{tilted.criterion.name} tilts by the true label: these scores measure the distance "
+            "to parity and cannot be used as predictions, so they have no auc."
         ]
+    if tilted.tilt_by == "groups" and tilted.residual is not None and tilted.residual > FAR:
+        notes.append(
+            "One tilt per pair of groups does not meet every target exactly: the largest distance "
+            f"of a mean from its target is {format_number(tilted.residual)}."
+        )
+    if tilted.free:
+        names = [cell_name(*cell_groups(table, tilted.cells, m)) for m in tilted.free[:MAX_ROWS]]
+        more = " …" if len(tilted.free) > MAX_ROWS else ""
+        notes.append(f"No pair to fit a tilt to, not tilted: {', '.join(names)}{more}.")
     if stats.kept:
         kept = counted(stats.kept, "score")
         notes.append(f"{kept} of exactly 0 or 1, which cannot be tilted: kept.")

@@ -9,14 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.criteria import trainable
+from linkparity.criteria import Cells, trainable
+from linkparity.projection.group_tilts import TILT_BY, owners
 from linkparity.support.errors import InputError
 from linkparity.support.files import read_json
-from linkparity.tables.fit_table import CellTilt, Tilted, cell_groups, cell_name, cells_of
+from linkparity.tables.fit_table import (
+    CellTilt,
+    Tilted,
+    cell_groups,
+    cell_name,
+    cells_of,
+    group_cells,
+)
 from linkparity.tables.measures.sums import Statistics, TableSums
 from linkparity.tables.reading.score_table import ScoreTable
 
-FORMAT = "linkparity tilts 1"
+FORMAT = "linkparity tilts 2"
+#: Files of this format have no ``tilt_by``: tilts are by label where the criterion looks at labels.
+OLD_FORMAT = "linkparity tilts 1"
 MAKE_ONE = "make one with {save_tilts=}"
 
 
@@ -27,6 +37,7 @@ class SavedTilts:
     Attributes:
         name: of the file, for messages.
         criterion: which parity.
+        tilt_by: ``"groups"`` or ``"labels"``.
         attribute: the attribute that made the groups.
         directed: whether (a, b) and (b, a) were two pairs.
         target: the common mean; a dict by label where there are several.
@@ -35,6 +46,7 @@ class SavedTilts:
 
     name: str
     criterion: str
+    tilt_by: str
     attribute: str
     directed: bool
     target: float | dict[Hashable, float]
@@ -48,7 +60,8 @@ def tilts_text(table: ScoreTable, tilted: Tilted, cells: tuple[CellTilt, ...]) -
         target = {str(key): value for key, value in target.items() if not math.isnan(value)}
     saved = {
         "format": FORMAT,
-        "criterion": tilted.criterion,
+        "criterion": tilted.criterion.name,
+        "tilt_by": tilted.tilt_by,
         "attribute": table.options.attribute,
         "directed": table.options.directed,
         "target": target,
@@ -62,6 +75,7 @@ def read_tilts(
     criterion: str | None = None,
     target: object = "model",
     tolerance: float = 0.0,
+    tilt_by: str | None = None,
 ) -> SavedTilts:
     """Read a tilt file; nothing may be asked of the tilts but what they were fitted for."""
     name, path = str(file), Path(file)
@@ -78,13 +92,20 @@ def read_tilts(
         problem = f"holds tilts for {found.criterion}, not for {criterion}"
         fix = "leave out {criterion=}, or fit new tilts without {apply=}"
         raise InputError(problem, fix, where=name)
+    if tilt_by not in (None, found.tilt_by) and not trainable()[found.criterion].tilts_by_group:
+        problem = f"holds tilts by {found.tilt_by}, not by {tilt_by}"
+        fix = "leave out {tilt_by=}, or fit new tilts without {apply=}"
+        raise InputError(problem, fix, where=name)
     return found
 
 
 def _parse(name: str, saved: dict[str, Any]) -> SavedTilts:
     """The content of a file; some error for anything that is not valid."""
-    if saved["format"] != FORMAT or saved["criterion"] not in trainable():
+    if saved["format"] not in (FORMAT, OLD_FORMAT) or saved["criterion"] not in trainable():
         raise KeyError("format")
+    tilt_by = "labels" if saved["format"] == OLD_FORMAT else saved["tilt_by"]
+    if tilt_by not in TILT_BY:
+        raise ValueError("tilt_by")
     cells = tuple(
         CellTilt(tuple(map(_text, cell["groups"])), cell.get("label"), _finite(cell["tilt"]))
         for cell in saved["cells"]
@@ -101,7 +122,7 @@ def _parse(name: str, saved: dict[str, Any]) -> SavedTilts:
     if len({_key(cell.groups, cell.label, directed) for cell in cells}) < len(cells):
         raise ValueError("a repeated cell")
     attribute = _text(saved["attribute"])
-    return SavedTilts(name, saved["criterion"], attribute, directed, targets, cells)
+    return SavedTilts(name, saved["criterion"], tilt_by, attribute, directed, targets, cells)
 
 
 def _text(value: object) -> str:
@@ -120,7 +141,13 @@ def _finite(value: object) -> float:
 def apply_tilts(table: ScoreTable, stats: Statistics, saved: SavedTilts) -> Tilted:
     """Use saved tilts for another table; every cell with pairs must have one."""
     _check_same(table, saved)
-    cells = cells_of(table, stats, saved.criterion)
+    criterion = trainable()[saved.criterion]
+    by_groups = saved.tilt_by == "groups"
+    cells = (
+        group_cells(table, stats, criterion)
+        if by_groups
+        else cells_of(table, stats, saved.criterion)
+    )
     known = {_key(cell.groups, cell.label, saved.directed): cell.tilt for cell in saved.cells}
     tilt = np.zeros(len(cells.mass))
     for m in np.flatnonzero(cells.mass > 0).tolist():
@@ -131,8 +158,23 @@ def apply_tilts(table: ScoreTable, stats: Statistics, saved: SavedTilts) -> Tilt
             raise InputError(problem, "fit new tilts without {apply=}", where=saved.name)
         tilt[m] = known[key]
     sums = TableSums(table, stats, cells.cell.numpy(), len(tilt))
-    kl = float(sums.divergence(tilt).sum())
-    return Tilted(saved.criterion, cells, sums, tilt, saved.target, kl, None)
+    applied = float(sums.divergence(tilt).sum()) / (cells.total or math.nan)
+    kl = applied
+    if by_groups and criterion.needs_labels:
+        kl = _kl_of_constrained(table, stats, saved.criterion, cells, tilt)
+    return Tilted(criterion, saved.tilt_by, cells, sums, tilt, saved.target, kl, applied, None)
+
+
+def _kl_of_constrained(
+    table: ScoreTable, stats: Statistics, criterion: str, groups: Cells, tilt: np.ndarray
+) -> float:
+    """Nats per pair that the criterion constrains, at tilts by groups; NaN without labels."""
+    if not table.labelled:
+        return math.nan
+    cells = cells_of(table, stats, criterion)
+    sums = TableSums(table, stats, cells.cell.numpy(), len(cells.mass))
+    total = float(sums.divergence(tilt[owners(cells, groups)]).sum())
+    return total / (cells.total or math.nan)
 
 
 def _check_same(table: ScoreTable, saved: SavedTilts) -> None:

@@ -8,12 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from linkparity.criteria import Cells
+from linkparity.projection.binned_sums import BINS, BinnedSums
 from linkparity.projection.sums import Sums
-from linkparity.support.arrays import expit
 from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
 
-#: Bins per unit of logit; tilts fitted to the histogram have about ten correct digits.
-BINS = 64
 #: With more groups the bins are wider, or there would be millions.
 MANY_GROUPS = 30
 #: Number of the bin of probabilities of 1; minus it is that of 0.
@@ -200,26 +198,12 @@ class TableSums:
         return np.bincount(self.cell[inside], values[inside], self.size)
 
 
-class HistogramSums:
-    """The same sums over the histogram of the logits, which is in memory.
-
-    Args:
-        stats: combinations of groups and label, with the histogram.
-        cells: the cells over the combinations.
-    """
-
-    def __init__(self, stats: Statistics, cells: Cells) -> None:
-        cell = cells.cell.numpy()[stats.bin_of]
-        inside = cell >= 0
-        self.cell, self.size = cell[inside], len(cells.mass)
-        self.logit, self.count = stats.bin_logit[inside], stats.bin_count[inside]
-
-    def __call__(self, tilt: np.ndarray) -> Sums:
-        """The sums at ``tilt (M,)``."""
-        z = self.logit + tilt[self.cell]
-        yes, no = expit(z), expit(-z)
-        parts = (yes, no, yes * no)
-        return Sums(*(np.bincount(self.cell, self.count * part, self.size) for part in parts))
+def histogram_sums(stats: Statistics, cells: Cells) -> BinnedSums:
+    """The same sums over the histogram of the logits, which is in memory."""
+    cell = cells.cell.numpy()[stats.bin_of]
+    inside = cell >= 0
+    logit, count = stats.bin_logit[inside], stats.bin_count[inside]
+    return BinnedSums(logit, count, cell[inside], len(cells.mass))
 
 
 def tilted_rows(table: ScoreTable, stats: Statistics, each: np.ndarray, **more: np.ndarray) -> Any:
