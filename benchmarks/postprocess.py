@@ -24,11 +24,13 @@ from linkparity.training.objective import PairWeights
 ORDERS = ("plain", "training links", "withheld, refitted", "withheld, twin")
 
 
-def tilts(predictor: lp.LinkPredictor, graph: lp.Graph, links: torch.Tensor) -> Tilts:
-    """Tilts of equal opportunity on some links of a graph."""
+def tilts(
+    predictor: lp.LinkPredictor, graph: lp.Graph, unseen: torch.Tensor | None = None
+) -> Tilts:
+    """Tilts of equal opportunity on the links of a graph, or on unseen ones of them."""
     eo, generator = lp.criteria.CRITERIA["eo"], torch.Generator().manual_seed(0)
     weights = PairWeights(1.0, 1.0)
-    return fit_tilt_table(predictor.model_, graph, links, eo, "model", 0.0, weights, generator)
+    return fit_tilt_table(predictor.model_, graph, eo, "model", 0.0, weights, generator, unseen)
 
 
 def measured(name: str, model: str, seed: int) -> dict[str, tuple[float, float]]:
@@ -39,7 +41,7 @@ def measured(name: str, model: str, seed: int) -> dict[str, tuple[float, float]]
     assert part is not None
     whole = lp.LinkPredictor(model, seed=seed).fit(train)
     twin = lp.LinkPredictor(model, seed=seed).fit(part.train)
-    learnt = tilts(whole, train, train.links)
+    learnt = tilts(whole, train)
     unseen = tilts(twin, train, part.test.index[part.test.label == 1])
     found = {}
     for order, (predictor, table) in zip(

@@ -21,6 +21,7 @@ from linkparity.experiments.paper import published
 from linkparity.graph.untidy import CHOICES
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
+from linkparity.projection.group_tilts import TILT_BY
 from linkparity.projection.solver import NotConverged
 from linkparity.support.errors import InputError, require
 from linkparity.training.objective import PAIRS
@@ -119,6 +120,7 @@ def test_choices_are_those_of_the_registries(run):
     assert f"--model [{'|'.join(options.MODELS)}]" in out
     assert f"--criterion [{'|'.join(('none', *options.CRITERIA))}]" in out
     assert options.PAIRS == PAIRS
+    assert options.TILT_BY == TILT_BY
     assert f"--pairs [{'|'.join(PAIRS)}]" in out
     for argument, names in CHOICES.items():
         assert f"--{argument.replace('_', '-')} [{'|'.join(names)}]" in out

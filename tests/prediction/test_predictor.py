@@ -187,26 +187,20 @@ def test_tilts_for_links_are_fitted_to_links_that_a_twin_has_not_seen(make, crit
     twin = quick(**asked).fit(part.train)
     keys = [[tuple(sorted(ends)) for ends in graph.group[p].tolist()] for p in (unseen, seen)]
     fresh, known = map(Counter, keys)
-    share = {k: (fresh[k] + known[k]) / (fresh[k] + 20) for k in fresh | known}
-    weight = [share[k] for k in keys[0]] + [share[k] * 20 / known[k] for k in keys[1]]
     others = index[~graph.is_link(index)]
-    pairs = torch.cat([unseen, seen, others])
-    label = torch.arange(len(pairs)) < graph.num_links
+    pairs = torch.cat([unseen, others])
+    label = torch.arange(len(pairs)) < len(unseen)
+    weight = [1 + known[k] / fresh[k] for k in keys[0]] + [1.0] * len(others)
     logits = torch.from_numpy(twin.predict_logits(pairs))
     wanted, cells = project_by_group(
         logits, graph.group[pairs], lp.criteria.CRITERIA[criterion], labels=label,
-        weight=torch.tensor(weight + [1.0] * len(others)),
+        weight=torch.tensor(weight),
     )  # fmt: skip
     for (a, b), value, mass in zip(cells.layout.key, wanted.tilt, cells.mass, strict=True):
-        assert not mass or float(tilted.tilts_.table[a, b]) == pytest.approx(value, abs=1e-6)
-    if criterion == "eo":
-        prob = torch.sigmoid(logits + tilted.tilts_.of(graph.group[pairs])).numpy()
-        codes = np.array([hash(k) for k in keys[0] + keys[1]])
-        means = [
-            np.average(prob[: len(codes)][codes == c], weights=np.array(weight)[codes == c])
-            for c in set(codes.tolist())
-        ]
-        assert max(means) - min(means) <= 1e-6
+        links = fresh[tuple(sorted((int(a), int(b))))]
+        steady = value * links / (links + 10)  # the tilt of a few links is mostly chance
+        assert not mass or float(tilted.tilts_.table[a, b]) == pytest.approx(steady, abs=1e-6)
+    assert wanted.residual <= 1e-6 or criterion != "eo"
 
 
 def test_too_few_links_to_withhold_any_is_a_warning():

@@ -78,7 +78,13 @@ def divergence(fair):
 def test_a_table_of_one_score_is_at_parity_as_it_stands(kind, criterion, target, tolerance):
     scores, people = frozen(kind)
     fair = lp.project(
-        scores, "kind", people, criterion=criterion, target=target, tolerance=tolerance
+        scores,
+        "kind",
+        people,
+        criterion=criterion,
+        target=target,
+        tolerance=tolerance,
+        tilt_by="labels",
     )
     assert (fair.fair_score == scores.score).all()
 
@@ -136,7 +142,9 @@ def test_equalized_odds_with_one_label_frozen():
     scores, people = frozen("zeros")
     scores["score"] = np.where(scores.label == 0, 0.0, scores.score)
     scores["score"] = np.where((scores.label == 1) & (scores.score == 0), 0.5, scores.score)
-    fair = lp.project(scores, "kind", people, criterion="equalized-odds", target="free")
+    fair = lp.project(
+        scores, "kind", people, criterion="equalized-odds", target="free", tilt_by="labels"
+    )
     found = lp.audit(fair, "kind", people, score="fair_score", confidence=None)
     assert found.eo <= 1e-9
     assert (fair.fair_score[scores.label == 0] == 0).all()
@@ -145,7 +153,9 @@ def test_equalized_odds_with_one_label_frozen():
 def test_equalized_odds_without_a_label():
     scores, people = frozen("mixed")
     scores["label"] = 1
-    fair = lp.project(scores, "kind", people, criterion="equalized-odds", target="free")
+    fair = lp.project(
+        scores, "kind", people, criterion="equalized-odds", target="free", tilt_by="labels"
+    )
     assert lp.audit(fair, "kind", people, score="fair_score", confidence=None).eo <= 1e-9
     with pytest.raises(lp.Infeasible, match=r"green – green, label 1: .* out of reach"):
         lp.project(scores, "kind", people, criterion="equalized-odds")

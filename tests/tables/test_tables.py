@@ -78,7 +78,7 @@ def code_names(names):
 def test_projection_equals_i_project(case, criterion, target, tolerance):
     scores, people, groups, _ = case
     asked = {"criterion": criterion, "target": target, "tolerance": tolerance}
-    fair = lp.project(scores, "kind", people, **asked)
+    fair = lp.project(scores, "kind", people, **asked, tilt_by="labels")
     known = lp.i_project(
         logit(scores.score.to_numpy()),
         groups=groups,
@@ -259,8 +259,9 @@ def test_label_tilting_criteria_say_that_they_are_no_predictor(case, capfd):
     common = ("project", file, "--nodes", nodes, "--sensitive", "kind")
     for criterion in ("eo", "equalized-odds", "accuracy"):
         _, out, _ = command(
-            capfd, *common, "--out", place / f"{criterion}.csv", "--criterion", criterion, "--json"
-        )
+            capfd, *common, "--out", place / f"{criterion}.csv", "--criterion", criterion, "--json",
+            "--tilt-by", "labels",
+        )  # fmt: skip
         assert json.loads(out)["after"]["auc"] is None
         assert "cannot be used as predictions" in " ".join(json.loads(out)["notes"])
     _, out, _ = command(capfd, *common, "--out", place / "dp.csv", "--json")

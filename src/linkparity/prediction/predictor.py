@@ -14,7 +14,7 @@ from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
 from linkparity.models.base import check_learned
 from linkparity.prediction.fitted import FittedPredictor
-from linkparity.prediction.tilt_table import Tilts, fit_tilt_table, weigh_links, withhold_links
+from linkparity.prediction.tilt_table import Tilts, fit_tilt_table, withhold_links
 from linkparity.support.errors import InputError, warn
 from linkparity.support.randomness import stream
 from linkparity.support.registry import did_you_mean
@@ -197,13 +197,13 @@ class LinkPredictor(FittedPredictor):
         """Tilts of the model; those for links come from a twin that has not seen these links."""
         assert self.criterion is not None
         criterion = graph_criterion(trained_criterion(self.criterion), graph)
-        links, weight = graph.links, torch.ones(graph.num_links)
+        unseen = None
         if criterion.needs_labels and (part := withhold_links(graph, self.seed)) is not None:
-            model, (links, weight) = self._train(part.train)[0], weigh_links(graph, part)
+            model, unseen = self._train(part.train)[0], part.test.index[part.test.label == 1]
         weights = parity_weights(self.pairs, criterion, pair_weights(graph, self.negatives))
         return fit_tilt_table(
-            model, graph, links, weight, criterion, self.target, self.tolerance, weights,
-            stream(self.seed, "postprocess"),
+            model, graph, criterion, self.target, self.tolerance, weights,
+            stream(self.seed, "postprocess"), unseen,
         )  # fmt: skip
 
     def finish(self) -> None:

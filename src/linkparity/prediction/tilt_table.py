@@ -1,20 +1,21 @@
 """The I-projection after training: one number per pair of groups, added to every logit."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
-from linkparity.criteria.group_pairs import cell_table, number_group_pairs, possible_pairs
+from linkparity.criteria.group_pairs import cell_table, possible_pairs
 from linkparity.graph.candidates import candidate_pairs, stratified_candidates
 from linkparity.graph.graph import Graph
 from linkparity.graph.split import Split, SplitWarning, split_links
 from linkparity.models import LinkModel
 from linkparity.projection.group_tilts import project_by_group
 from linkparity.support.errors import InputError, warn
+from linkparity.training.constrained import group_pair_sizes
 from linkparity.training.loop import TrainingWarning
 from linkparity.training.objective import PairWeights, link_density
 
@@ -22,8 +23,8 @@ from linkparity.training.objective import PairWeights, link_density
 MAX_PAIRS = 1 << 24
 #: Share of the links that tilts are fitted to, where a criterion looks at links.
 WITHHELD = 0.1
-#: What all links that the model has seen count for in a pair of groups, in links that it has not.
-SEEN = 20.0
+#: K below: so many links of a pair of groups halve its tilt.
+STEADY = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,58 +62,41 @@ def withhold_links(graph: Graph, seed: int) -> Split | None:
             return None
 
 
-def weigh_links(graph: Graph, part: Split) -> tuple[Tensor, Tensor]:
-    r"""Links to fit tilts to: those that a twin has not seen, and with less weight those it has.
-
-    .. math:: w = \frac{N_g}{n_g + K} \text{ unseen}, \qquad
-              w = \frac{N_g}{n_g + K} \cdot \frac{K}{m_g} \text{ seen}
-
-    with N the links of a pair of groups, n of them unseen and m = N − n seen: all seen links of a
-    pair of groups together count as K unseen ones, which steadies the tilts of small ones.
-
-    Returns:
-        ``(E, 2)`` links and ``(E,)`` their weights, whose sum per pair of groups is N.
-    """
-    unseen, seen = part.test.index[part.test.label == 1], part.train.links
-    links = torch.cat([unseen, seen])
-    code = number_group_pairs(graph.group[links]).code + 1
-    fresh = torch.arange(len(links)) < len(unseen)
-    count, known = torch.bincount(code), torch.bincount(code[~fresh], minlength=int(code.max()) + 1)
-    steady = torch.where(known > 0, SEEN, 0.0).double()
-    share = count / (count - known + steady)
-    weight = share * torch.where(known > 0, steady / known.clamp(min=1), 0.0)
-    return links, torch.where(fresh, share[code], weight[code])
-
-
 @torch.no_grad()
 def fit_tilt_table(
     model: LinkModel,
     graph: Graph,
-    links: Tensor,
-    link_weight: Tensor,
     criterion: Criterion,
     target: object,
     tolerance: float,
     weights: PairWeights,
     generator: torch.Generator,
+    unseen: Tensor | None = None,
 ) -> Tilts:
-    """Tilts by pair of groups that bring the model to parity over pairs of the graph.
+    r"""Tilts by pair of groups that bring the model to parity over pairs of the graph.
+
+    .. math:: t_g = \frac{n_g}{n_g + K}\, \hat t_g \quad \text{with n unseen links}
+
+    The tilt of a few links is mostly chance: its standard error is about :math:`2.5 / \sqrt{n}`.
 
     Args:
         model: whose logits are tilted.
         graph: its pairs that are no links are the other pairs.
-        links: ``(E, 2)`` links of ``graph``.
-        link_weight: ``(E,)`` how many links each stands for.
         criterion: which parity.
         target: mean that it asks for.
         tolerance: how far a mean may stay from it.
         weights: of a link, and of any other pair.
         generator: source of randomness where there are too many pairs.
+        unseen: ``(E, 2)`` links of ``graph`` that the model was not trained on, which stand for all
+            links; None for all of them.
     """
     from linkparity.prediction.ranking import pair_logits
 
     pairs = possible_pairs(graph.group, graph.side)
-    weighted = links, link_weight * weights.link
+    links = graph.links if unseen is None else unseen
+    count = torch.from_numpy(group_pair_sizes(replace(graph, links=links), links=True))
+    each = torch.from_numpy(group_pair_sizes(graph, links=True)) / count
+    weighted = links, weights.link * Tilts(each).of(graph.group[links])
     index, label, weight = _pairs(graph, weighted, criterion, weights.other, generator)
     if target == "data" and criterion.data_target and weights.link in (0, weights.other):
         target = link_density(graph, criterion)
@@ -128,7 +112,8 @@ def fit_tilt_table(
         tolerance=tolerance,
     )
     table = cell_table(pairs, cells.cell[len(index) :], graph.num_groups)
-    return Tilts(torch.from_numpy(np.append(found.tilt, 0.0))[table])
+    tilt = torch.from_numpy(np.append(found.tilt, 0.0))[table]
+    return Tilts(tilt if unseen is None else tilt * count / (count + STEADY))
 
 
 def _pairs(

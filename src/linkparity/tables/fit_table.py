@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkparity.criteria import Cells, Criterion, trainable
+from linkparity.graph.groups import NO_GROUP
 from linkparity.projection.fit import Fit, FitGoal, fit_tilts, one_or_all
 from linkparity.projection.group_tilts import (
     GroupTilts,
@@ -129,6 +130,9 @@ def fit_table(
     if not cells.total:
         problem = f"no pair is constrained by {criterion}"
         raise InputError(problem, "it needs links (label 1)", where=table.given.name)
+    if target == "data" and (stats.label < 0).any():
+        problem = "'data' needs a label in every row"
+        raise InputError(problem, where=table.given.name, argument="target")
     cell = cells.cell.numpy()
     size = len(cells.mass)
     inside = cell >= 0
@@ -216,9 +220,11 @@ def cells_of(table: ScoreTable, stats: Statistics, criterion: str) -> Cells:
         problem = f"criterion {criterion!r} needs a column 'label' of 0 and 1"
         fix = "add it, name it with {label=}, or use another criterion, such as dp"
         raise InputError(problem, fix, where=table.given.name)
-    labels = stats.label if table.labelled else None
-    directed = table.options.directed
-    return Cells.prepare(stats.key, criterion, labels, stats.count, directed=directed)
+    labels = np.maximum(stats.label, 0) if table.labelled else None
+    key = stats.key
+    if trainable()[criterion].needs_labels:  # without a label, a pair is unconstrained
+        key = np.where(stats.label[:, None] < 0, NO_GROUP, key)
+    return Cells.prepare(key, criterion, labels, stats.count, directed=table.options.directed)
 
 
 def group_cells(table: ScoreTable, stats: Statistics, criterion: Criterion) -> Cells:

@@ -190,13 +190,13 @@ def project_table(
         check_output(name, options.force, (*tables.inputs, apply))
     asked = (options.criterion, options.target, options.tolerance)
     saved = None if apply is None else read_tilts(apply, *asked, options.tilt_by)
-    with tables.open(several=saved is None) as table:
+    tilt_by = options.tilt_by or "groups" if saved is None else saved.tilt_by
+    with tables.open(several=saved is None, unlabelled=tilt_by == "groups") as table:
         _check_names(table, options.explain)
         stats = measure(table)
         if saved is not None:
             tilted = apply_tilts(table, stats, saved)
         else:
-            tilt_by = options.tilt_by or "groups"
             tilted = fit_table(table, stats, asked[0] or "dp", *asked[1:], tilt_by)
         found = _report(table, stats, tilted, options.intervals) if measured else None
         fair, names = _fair_rows(table, stats, tilted, options.explain)

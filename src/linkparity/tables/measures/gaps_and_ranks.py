@@ -19,7 +19,7 @@ from linkparity.metrics.results import INTERVALS
 from linkparity.support.errors import InputError
 from linkparity.support.validation import check_seed
 from linkparity.tables.measures.node_sums import CellSet, RowScores, mean_spreads
-from linkparity.tables.measures.rank_spreads import Classes, rank_spreads
+from linkparity.tables.measures.rank_spreads import Classes, rank_spreads, with_class
 from linkparity.tables.measures.rank_sums import RankSums
 from linkparity.tables.measures.sums import Statistics
 from linkparity.tables.reading.score_table import ScoreTable
@@ -110,7 +110,8 @@ def five_sums(stats: Statistics, mean: np.ndarray, labelled: bool) -> np.ndarray
     """``(G, 5)`` of :class:`~linkparity.metrics.CellSums` per group pair, at means ``(K,)``."""
     pairs, of = pair_keys(stats)
     size = len(pairs)
-    links = stats.count * stats.label
+    linked = stats.label == 1
+    links = stats.count * linked
     mass = stats.count * mean
     unknown = np.full(size, np.nan)
     return np.stack(
@@ -119,7 +120,7 @@ def five_sums(stats: Statistics, mean: np.ndarray, labelled: bool) -> np.ndarray
             np.bincount(of, links, size) if labelled else unknown,
             np.bincount(of, stats.count, size),
             np.bincount(of, mass, size),
-            np.bincount(of, mass * stats.label, size) if labelled else unknown,
+            np.bincount(of, mass * linked, size) if labelled else unknown,
         ],
         axis=1,
     )
@@ -165,7 +166,8 @@ def rank_measures(scores: RowScores, options: IntervalOptions) -> Ranks:
 def _classes(
     member: np.ndarray, stats: Statistics, size: int, wanted: np.ndarray | None = None
 ) -> Classes:
-    count = np.bincount(member, stats.count, size)
+    known = member >= 0
+    count = np.bincount(member[known], stats.count[known], size)
     return Classes(member, count, np.ones(size, dtype=bool) if wanted is None else wanted)
 
 
@@ -180,7 +182,7 @@ def _independent(
     rows = scores.rows.select("score", "code").order_by("score")
     for score, codes in scores.table.engine.batches(rows):
         for ranks, member in sums:
-            ranks.add(score, member[codes])
+            ranks.add(*with_class(member[codes], score))
     found = []
     for each, (ranks, _) in zip(problems, sums, strict=True):
         area, variance = ranks.result()
@@ -191,8 +193,8 @@ def _independent(
 def _auc(
     found: Sequence[tuple[np.ndarray, list[Spread]]], stats: Statistics, confidence: float | None
 ) -> Estimate:
-    count = int(stats.count.sum())
-    reason, links = "no labels were given", int((stats.count * stats.label).sum())
+    count = int(stats.count[stats.label >= 0].sum())
+    reason, links = "no labels were given", int(stats.count[stats.label == 1].sum())
     if found and links in (0, count):
         reason = f"needs links and non-links, got {links:,} links among {count:,} pairs"
     if not found or links in (0, count):

@@ -23,7 +23,7 @@ class Classes:
     """Classes of rows, each of which is compared with the rest.
 
     Attributes:
-        member: ``(K,)`` class of each combination.
+        member: ``(K,)`` class of each combination, −1 for none.
         count: ``(C,)`` rows of each class.
         wanted: ``(C,)`` whether the AUC of a class is asked for.
     """
@@ -103,10 +103,20 @@ def _pass(
     ordered = numbered.rows.order_by("score")
     for score, codes, *clusters in scores.table.engine.batches(ordered):
         for each, member in zip(found, members, strict=True):
-            each.add(score, member[codes], *clusters)
+            each.add(*with_class(member[codes], score, *clusters))
     for each in found:
         each.finish()
     return found
+
+
+def with_class(
+    member: np.ndarray, score: np.ndarray, *more: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Scores, classes and further columns of the rows that have a class."""
+    known = member >= 0
+    if known.all():
+        return (score, member, *more)
+    return (score[known], member[known], *(column[known] for column in more))
 
 
 def _singles(classes: Classes, area: np.ndarray, done: PlacementPass) -> list[CellCovariance]:

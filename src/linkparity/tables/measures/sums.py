@@ -27,7 +27,7 @@ class Statistics:
     Attributes:
         code: ``(K,)`` as in the classified rows.
         key: ``(K, 2)`` groups, −1 for none.
-        label: ``(K,)`` 0 or 1; 0 throughout without labels.
+        label: ``(K,)`` 0 or 1, −1 where it is missing; 0 throughout without labels.
         count: ``(K,)`` pairs.
         mean: ``(K,)`` mean probability.
         square: ``(K,)`` sum of squared distances from that mean.

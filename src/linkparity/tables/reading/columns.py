@@ -26,6 +26,7 @@ class ReadOptions:
         untidy: what happens to unknown nodes, repeated pairs and self-loops.
         directed: whether (a, b) and (b, a) are two pairs.
         bipartite: whether sources and targets are two kinds of nodes.
+        unlabelled: whether a label may be missing.
     """
 
     sensitive: tuple[str, ...]
@@ -38,6 +39,7 @@ class ReadOptions:
     untidy: UntidyPolicy = field(default_factory=UntidyPolicy)
     directed: bool = False
     bipartite: bool = False
+    unlabelled: bool = False
 
     def __post_init__(self) -> None:
         check_choice("unknown", self.untidy.unknown, choices=("error", "group", "drop"))

@@ -249,11 +249,14 @@ class Tables(Protocol):
         """Files that are written."""
         ...
 
-    def open(self, several: bool = True) -> AbstractContextManager["ScoreTable"]:
+    def open(
+        self, several: bool = True, unlabelled: bool = False
+    ) -> AbstractContextManager["ScoreTable"]:
         """The checked table, in an engine that is open as long as the block lasts.
 
         Args:
             several: whether there must be two groups, to be compared.
+            unlabelled: whether a label may be missing.
         """
         ...
 
@@ -307,11 +310,12 @@ class FileTables:
         return () if self.out is None else (self.out,)
 
     @contextmanager
-    def open(self, several: bool = True) -> Iterator["ScoreTable"]:
+    def open(self, several: bool = True, unlabelled: bool = False) -> Iterator["ScoreTable"]:
         """The checked table, in an engine that is open as long as the block lasts."""
         from linkparity.tables.reading.row_checks import check_rows
         from linkparity.tables.reading.score_table import classify
 
+        options = replace(self.options, unlabelled=unlabelled)
         with Workspace(self.tmp) as workspace:
             files = [
                 open_table_file(name, workspace, given, self.separator)
@@ -322,8 +326,8 @@ class FileTables:
                 scores = engine.read(files[0], "scores")
                 nodes = None if self.nodes is None else engine.read(files[1], "nodes")
                 engine.lock(workspace.path, *output_directory(self.out))
-                columns = pick_columns(scores, nodes, self.options)
-                yield check_rows(classify(engine, scores, nodes, columns, self.options), several)
+                columns = pick_columns(scores, nodes, options)
+                yield check_rows(classify(engine, scores, nodes, columns, options), several)
 
     def deliver(self, table: "ScoreTable", fair: Any, names: list[str], paths: list[str]) -> None:
         """Write the corrected table."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import ibis
@@ -115,9 +115,9 @@ class FrameTables:
         return cls(Frame.of(scores, "scores"), known, options, numbered)
 
     @contextmanager
-    def open(self, several: bool = True) -> Iterator[ScoreTable]:
+    def open(self, several: bool = True, unlabelled: bool = False) -> Iterator[ScoreTable]:
         """The checked table, in an engine that is open as long as the block lasts."""
-        options = self.options
+        options = replace(self.options, unlabelled=unlabelled)
         header = None if self.nodes is None else self.nodes.header
         columns = pick_columns(self.scores.header, header, options)
         numbered = self.numbered or options.untidy.duplicates == "first"

@@ -15,6 +15,7 @@ from linkparity.tables.reading.nodes import (
     absent,
     comparable,
     described_side,
+    missing,
     number_values,
     read_nodes,
     with_group,
@@ -22,7 +23,8 @@ from linkparity.tables.reading.nodes import (
 
 #: What may be wrong with a row, in the order in which it is reported.
 OK, NO_SOURCE, NO_TARGET, NO_SCORE, BAD_SCORE, BAD_LABEL, LOOP = range(7)
-LABELS = 2
+#: Labels in a code: 0, 1, and none.
+LABELS, NO_LABEL = 3, 2
 #: A larger logit is a probability of exactly 0 or 1 in float64.
 MAX_LOGIT = 700.0
 
@@ -78,10 +80,10 @@ class ScoreTable:
         return given.mutate(**found)
 
     def keys(self, code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``(K, 2)`` groups and ``(K,)`` labels of codes."""
+        """``(K, 2)`` groups and ``(K,)`` labels of codes, −1 for none."""
         pair, label = np.divmod(code.astype(np.int64), LABELS)
         first, second = np.divmod(pair, self.grid)
-        return np.stack([first - 1, second - 1], axis=1), label
+        return np.stack([first - 1, second - 1], axis=1), np.where(label == NO_LABEL, -1, label)
 
 
 def classify(
@@ -123,7 +125,7 @@ def _base(scores: Input, columns: Columns) -> Any:
             problem = f"column {name!r} holds values of the type {kind}, not numbers"
             raise InputError(problem, "name another column", where=scores.name)
     if columns.label is not None:
-        label = label_number(table[columns.label])
+        label = _label_code(table[columns.label])
     return table.select(
         row=table[ROW] if scores.ordered else ibis.literal(0),
         source=source,
@@ -194,8 +196,8 @@ def _classified(
     low, high = joined.ga, joined.gb
     if not options.directed and not one_sided:
         low, high = ibis.least(low, high), ibis.greatest(low, high)
-    label = ibis.ifelse(joined.label == 1.0, 1, 0)
-    code = ((low + 1) * grid + (high + 1)) * LABELS + label
+    label = joined.label.fill_null(0.0)
+    code = ((low + 1) * grid + (high + 1)) * LABELS + label.cast("int32")
     return joined.select(
         row=joined.row, a=joined.a, b=joined.b, ga=joined.ga, gb=joined.gb,
         code=code.cast("int32"), p=p, x=x, issue=_issue(joined, columns, options),
@@ -212,8 +214,10 @@ def _issue(joined: Any, columns: Columns, options: ReadOptions) -> Any:
         (value.isnan() | (value < low) | (value > high), BAD_SCORE),
     ]
     if columns.label is not None:
-        good = (joined.label == 0.0) | (joined.label == 1.0)
-        checks.append((joined.label.isnull() | ~good, BAD_LABEL))
+        wrong = joined.label.isnull()
+        if not options.unlabelled:
+            wrong |= joined.label == NO_LABEL
+        checks.append((wrong, BAD_LABEL))
     if not options.bipartite:
         checks.append((joined.source == joined.target, LOOP))
     return ibis.cases(*checks, else_=OK).cast("int8")
@@ -232,6 +236,17 @@ def label_number(column: Any) -> Any:
         return number(column)
     word = column.lower()
     return ibis.cases((word == "true", 1.0), (word == "false", 0.0), else_=number(column))
+
+
+def _label_code(column: Any) -> Any:
+    """0, 1 or :data:`NO_LABEL` where the label is missing; null for anything else."""
+    value = label_number(column)
+    return ibis.cases(
+        (missing(column), float(NO_LABEL)),
+        (value == 0.0, 0.0),
+        (value == 1.0, 1.0),
+        else_=ibis.null(),
+    )
 
 
 def both_scales(value: Any, logits: bool) -> tuple[Any, Any]:
