@@ -109,9 +109,7 @@ def _pass(
     return found
 
 
-def with_class(
-    member: np.ndarray, score: np.ndarray, *more: np.ndarray
-) -> tuple[np.ndarray, ...]:
+def with_class(member: np.ndarray, score: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
     """Scores, classes and further columns of the rows that have a class."""
     known = member >= 0
     if known.all():
