@@ -598,7 +598,7 @@ G = [[0, 1], [1, 2], [2, 2]]
             "one number, or for equalized-odds a pair, label 0 first, got 2 for criterion 'dp'",
         ),
         ({"tolerance": "x"}, "tolerance must be a number"),
-        ({"sample_size": "3"}, "sample_size must be at least 1"),
+        ({"sample_size": "3"}, "sample_size must be a whole number"),
         ({"start": "abc"}, "expected numbers, got 'abc'"),
         ({"start": [0.0, float("nan"), 0, 0, 0, 0]}, "6 of which 5 are finite"),
         ({"groups": {"a": None, "b": G}, "combine": "each"}, "expected numbers, got None"),
@@ -637,6 +637,13 @@ def test_not_converged_raises():
     drawn = random_problem(seed=1)
     with pytest.raises(NotConverged, match="raise tol"):
         project(drawn, tol=0.0)
+
+
+@pytest.mark.parametrize("size", [np.int64(40), np.array(40), torch.tensor(40)])
+def test_sizes_are_whole_numbers_of_any_kind(size):
+    x, groups = torch.linspace(-2, 2, 300), torch.arange(300) % 3
+    p = i_project(x, groups, sample_size=size)
+    assert p.kl == i_project(x, groups, sample_size=40).kl
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

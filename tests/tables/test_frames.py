@@ -57,6 +57,15 @@ def test_a_relation_in_random_order_keeps_scores_and_rows_together(case, known):
     assert np.allclose(by_pair(fair.df()), known[1], atol=1e-12)
 
 
+def test_scores_of_half_precision(case, known):
+    scores, people = case
+    halves = scores.assign(score=scores.score.astype("float16"))
+    assert lp.audit(halves, "kind", people).dp == pytest.approx(known[0].dp, abs=1e-3)
+    fair = lp.project(halves, "kind", people)
+    assert fair.score.dtype == "float16"
+    assert np.allclose(by_pair(fair), known[1], atol=2e-3)
+
+
 def backends(scores, people):
     one, other = ibis.duckdb.connect(), ibis.duckdb.connect()
     lite, polars = ibis.sqlite.connect(), ibis.polars.connect()

@@ -7,6 +7,7 @@ import torch
 
 from linkparity.criteria.cells import Cells
 from linkparity.support.errors import InputError
+from linkparity.support.validation import whole_number
 
 
 def subsample(cells: Cells, size: int, generator: torch.Generator | None = None) -> Cells:
@@ -15,10 +16,10 @@ def subsample(cells: Cells, size: int, generator: torch.Generator | None = None)
     Each cell contributes in proportion to its size, one pair from each of as many equal segments
     of its pairs, and the sampled pairs of a cell have the weight of the whole cell.
     """
-    if not isinstance(size, int) or size < 1:
-        raise InputError(
-            f"must be at least 1, got {size!r}", "None uses every pair", argument="sample_size"
-        )
+    size = whole_number(size, "sample_size", "i_project")
+    if size < 1:
+        fix = "None uses every pair"
+        raise InputError(f"must be at least 1, got {size}", fix, argument="sample_size")
     if generator is None:
         generator = torch.Generator().manual_seed(0)
     cells = _without_weightless(cells)

@@ -159,9 +159,13 @@ class FrameTables:
 def _arrow(frame: Any) -> Any:
     """A frame as an Arrow table; values of several types in one column become text."""
     try:
-        return frame.to_arrow()
+        table = frame.to_arrow()
     except (pa.ArrowException, TypeError):
-        return pa.table({name: _column(frame.get_column(name)) for name in frame.columns})
+        table = pa.table({name: _column(frame.get_column(name)) for name in frame.columns})
+    for place, field in enumerate(table.schema):
+        if pa.types.is_float16(field.type):  # which DuckDB does not take
+            table = table.set_column(place, field.name, table.column(place).cast(pa.float32()))
+    return table
 
 
 def _column(series: Any) -> Any:
