@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "src"
 #: Bits of ``faults.c``: kinds of calls.
 READ, CREATE, WRITE, SYNC, RENAME, REMOVE, MKDIR = (1 << bit for bit in range(7))
-#: Address space of a job, so that a damaged file cannot take the machine's memory.
+#: Memory of a job, so that a damaged file cannot take the machine's.
 MEMORY = 16 << 30
 
 
@@ -208,7 +208,7 @@ def _work(job: dict, files: dict[str, int]) -> None:
         os.environ.pop(name, None) if value is None else os.environ.update({name: value})
     os.chdir(job["cwd"])
     tempfile.tempdir = None
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     if job["powerless"]:
         _give_up_capabilities()
     if job["fault"] is not None:

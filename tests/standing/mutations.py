@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from safetensors.torch import load, save
-from world import GROUPS
+from world import GROUPS, STUDY
 
 from linkparity import LinkPredictor
 
@@ -143,6 +143,32 @@ def change_json(path: Path, rng: random.Random) -> None:
     return None
 
 
+def change_rows(path: Path, rng: random.Random) -> None:
+    """Change one row of an experiment's results; or bytes."""
+    if rng.random() < 0.3:
+        return change_bytes(path, rng)
+    lines = path.read_bytes().splitlines()
+    place = rng.randrange(len(lines))
+    one = path.with_suffix(".one")
+    one.write_bytes(lines[place])
+    change_json(one, rng)
+    lines[place] = one.read_bytes()
+    one.unlink()
+    path.write_bytes(b"\n".join(lines))
+    return None
+
+
+def change_toml(path: Path, rng: random.Random) -> None:
+    """Replace a value of an experiment; or bytes."""
+    if rng.random() < 0.4:
+        return change_bytes(path, rng)
+    lines = path.read_text().splitlines()
+    place = rng.choice([i for i, line in enumerate(lines) if "=" in line])
+    lines[place] = f"{lines[place].split('=')[0]}= {rng.choice(VALUES)}"
+    path.write_text("\n".join(lines))
+    return None
+
+
 def change_run(path: Path, rng: random.Random) -> None:
     """Change the manifest or the tensors of a run, half of the time with a hash that fits."""
     manifest = path / "model.json"
@@ -205,11 +231,14 @@ KINDS = (
     Kind("run", ("predict", "{file}", "--top", "1", "--out", "{out}/o.csv"), 5, change_run),
     Kind("cne-run", ("predict", "{file}", "--top", "1", "--out", "{out}/o.csv"), 2, change_run),
     Kind("saved.json", APPLY, 2, change_json),
+    Kind("results.jsonl", ("report", "{file}", "--out", "{out}/o.html"), 2, change_rows),
+    Kind("inner.toml", ("run", "{file}", "--out", "{out}/o.jsonl"), 1, change_toml),
 )
 
 
 def add_formats(inputs: Path) -> None:
     """Write the inputs that only mutations need."""
+    (inputs / "inner.toml").write_text(STUDY.format(up="../"))
     (inputs / "p.csv.gz").write_bytes(gzip.compress((inputs / "p.csv").read_bytes(), mtime=0))
     pairs = pd.read_csv(inputs / "p.csv", dtype=str, keep_default_na=False)
     pairs.to_parquet(inputs / "p.parquet", index=False)

@@ -32,9 +32,10 @@ def fault(ended: Ended, args: list[str], place: Path) -> str:
     lines = ended.err.splitlines()
     errors = [line for line in lines if line.startswith("Error: ")]
     out = place / args[args.index("--out") + 1]
-    if ended.code not in (0, 2):
+    failed_fits = args[0] == "run" and ended.code == 1
+    if ended.code not in (0, 2) and not failed_fits:
         return f"exit {ended.code}"
-    if out.exists() != (ended.code == 0):
+    if out.exists() != (ended.code < 2):
         return "an output after an error" if ended.code else "no output"
     if ended.code == 2 and errors != lines[-1:]:
         return "not one line"

@@ -57,7 +57,9 @@ COMMANDS = {
         ("new-run", "page.html"),
     ),
     "run": Command(("run", "study.toml", "--out", ROWS), (ROWS,), replaces=False),
+    "report": Command(("report", "results.jsonl", "--out", "page.html"), ("page.html",)),
 }
+#: An experiment; the files are in the directory above when a changed copy is tried.
 STUDY = """
 models = ["maxent"]
 criteria = ["none", "dp"]
@@ -65,8 +67,8 @@ measures = ["auc", "dp"]
 seeds = 2
 [[files]]
 name = "own"
-links = "l.csv"
-nodes = "n.csv"
+links = "{up}l.csv"
+nodes = "{up}n.csv"
 sensitive = "kind"
 """
 #: One of each kind that replaces its output.
@@ -124,8 +126,8 @@ def make_world(place: Path) -> World:
         warnings.simplefilter("ignore")
         LinkPredictor("maxent", "dp", postprocess="i-projection").fit(graph).save(inputs / "run")
     _write_tilts(inputs)
-    (inputs / "study.toml").write_text(STUDY)
-    _write_rows(inputs / "study.toml", place / "old")
+    (inputs / "study.toml").write_text(STUDY.format(up=""))
+    _write_rows(inputs, place / "old")
     for name in (".f.csv.anything.tmp", ".model.json-abc", f"{PREFIX}mine/thesis.tex"):
         (inputs / name).parent.mkdir(exist_ok=True)
         (inputs / name).write_text("theirs")
@@ -142,14 +144,16 @@ def _write_tilts(inputs: Path) -> None:
     lp.project(frames[0], "kind", frames[1], save_tilts=inputs / "saved.json")
 
 
-def _write_rows(study: Path, place: Path) -> None:
-    """Rows as a killed run leaves them: one whole, one of a fit that failed, one cut off."""
+def _write_rows(inputs: Path, place: Path) -> None:
+    """Rows of an experiment, and what a killed run left: one failed, and the last is cut off."""
     from linkparity import Experiment
 
-    fits = Experiment.read(study).fits()
+    fits = Experiment.read(inputs / "study.toml").fits()
+    rows = [fit.row().to_json() for fit in fits]
+    (inputs / "results.jsonl").write_text("\n".join(rows))
     place.mkdir()
-    rows = [fits[0].row(), fits[1].failed("no memory"), fits[2].row()]
-    (place / ROWS).write_text("\n".join(row.to_json() for row in rows)[:-40])
+    left = [rows[0], fits[1].failed("no memory").to_json(), rows[2][:-40]]
+    (place / ROWS).write_text("\n".join(left))
 
 
 def snapshot(place: Path) -> Snapshot:

@@ -17,7 +17,7 @@ def read_toml(name: str) -> tuple[str, dict[str, Any]]:
         raise InputError("is not UTF-8 text", fix, where=name) from None
     try:
         return text, tomllib.loads(text + "\n")  # errors then name the last line, not the end
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         fix = 'write key = value, such as data = ["polbooks"]'
         raise InputError(f"is not valid TOML: {error}", fix, where=name) from None
 
@@ -58,7 +58,7 @@ def find_row(text: str, path: KeyPath) -> int | None:
 def _parse(text: str) -> dict[str, Any] | None:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return None
 
 
