@@ -114,7 +114,7 @@ def test_a_file_says_what_keywords_say(tmp_path):
         ),
         (
             '[[files]]\nlinks = "a"\nnodes = "b"\nsensitive = "c"\nunknown = "x"',
-            "row 7, key 'files', entry 1, key 'unknown': must be 'error', 'group' or 'drop'",
+            "row 7, key 'files', entry 1, key 'unknown': must be 'error', 'group', 'drop'",
         ),
         (
             '[[files]]\nlinks = "a"\nnodes = "-"\nsensitive = "c"',

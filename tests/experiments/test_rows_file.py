@@ -1,6 +1,7 @@
 """Files of rows: whatever happens, each row once and whole, and one writer at a time."""
 
 import gzip
+import json
 import os
 import signal
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linkparity.experiments.experiment import Experiment
 from linkparity.experiments.rows import Row
 from linkparity.experiments.rows_file import RowsFile, read_rows
 from linkparity.support.errors import InputError
@@ -147,3 +149,35 @@ def test_a_full_disk_leaves_whole_rows_and_says_how_many(tmp_path, monkeypatch):
         with pytest.raises(OSError, match="No space left on device; 1 rows are in place; free"):
             file.append(ROWS[1])
         assert Path(name).read_bytes() == content(ROWS[0])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"auc": "0.5"}, "key 'auc' holds '0.5'"),
+        ({"auc": True}, "key 'auc' holds True"),
+        ({"fit_seconds": 1e300}, "key 'fit_seconds' holds 1e"),
+        ({"seed": None}, "key 'seed' holds None"),
+        ({"gamma": [1]}, r"key 'gamma' holds \[1\]"),
+        ({"intervals": {"dp": [0, "x"]}}, "key 'intervals' holds"),
+        ({"history": [1]}, "key 'history' holds"),
+        ({"history": {"epoch": [1, 2], "loss": [0.5]}}, "key 'history' holds columns of several"),
+        ({"cells": [{"groups": ["a"], "pairs": "1"}]}, "key 'pairs' of cells holds '1'"),
+        ({"quantiles": [{"groups": 3}]}, "key 'groups' of quantiles holds 3"),
+    ],
+)
+def test_values_that_no_row_has(tmp_path, change, said):
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps(ROWS[0].to_dict() | change) + "\n")
+    with pytest.raises(InputError, match=f"rows.jsonl: row 1: is not a row of results: {said}"):
+        read_rows(str(file))
+
+
+def test_nested_deeply(tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"dataset": ' + "[" * 100_000 + "\n")
+    with pytest.raises(InputError, match=r"rows.jsonl: row 1: is not a row of results"):
+        read_rows(str(file))
+    file.write_text("data = " + "[" * 100_000)
+    with pytest.raises(InputError, match=r"rows.jsonl: is not valid TOML"):
+        Experiment.read(file)

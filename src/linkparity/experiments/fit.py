@@ -14,6 +14,7 @@ import numpy as np
 
 from linkparity.datasets import load
 from linkparity.experiments.graph_files import GraphFiles, read_graph
+from linkparity.experiments.row_checks import LEVELS
 from linkparity.experiments.rows import Row, predictor_settings, versions
 from linkparity.experiments.train import Run, train_run
 from linkparity.graph.graph import Graph
@@ -25,8 +26,6 @@ from linkparity.training import Epoch
 KEPT_GRAPHS = 2
 #: Epochs of the history that a row keeps.
 MAX_EPOCHS = 40
-#: Levels of the quantiles of the predictions that a row keeps.
-LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 #: Settings that are part of the id of every fit.
 IDENTITY = (
     "gamma", "target", "tolerance", "dimension", "epochs", "lr", "negatives", "pairs", "patience",

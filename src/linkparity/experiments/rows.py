@@ -7,6 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from linkparity.experiments.row_checks import check_row
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
 from linkparity.models import MODELS
@@ -31,24 +32,6 @@ AFTER_ERROR = (
 )
 #: Further keys of ``train --json``, which a row leaves out.
 DERIVED = ("gaps", "findings")
-#: What JSON may hold per key: types, a list of them, or a mapping from text to them.
-TEXT, NUMBER, WHOLE = (str,), (int, float), (int,)
-NONE = (type(None),)
-SHAPES: dict[str, Any] = {
-    "dataset": TEXT + NONE, "model": TEXT, "criterion": TEXT, "gamma": NUMBER, "seed": WHOLE,
-    "fit_seconds": NUMBER + NONE, "strength": NUMBER + NONE, "epochs": WHOLE, "pairs": WHOLE,
-    "links": WHOLE + NONE, "intervals": {"": [NUMBER + NONE]}, "reasons": {"": TEXT},
-    "notes": [TEXT], "error": TEXT + NONE, "test_pairs": TEXT, "settings": {"": (object,)},
-    "versions": {"": TEXT}, "id": TEXT + NONE, "data_sha256": TEXT + NONE,
-    "peak_memory": WHOLE + NONE, "history": {"": [NUMBER + NONE]},
-}  # fmt: skip
-CELL_SHAPES: dict[str, Any] = {
-    "groups": [TEXT], "pairs": WHOLE, "links": WHOLE + NONE, "mean": NUMBER + NONE,
-    "link_mean": NUMBER + NONE, "interval": [NUMBER + NONE], "link_interval": [NUMBER + NONE],
-}  # fmt: skip
-#: A larger number is damage, and overflows what is computed from it; NaN is not smaller.
-LARGEST = 1e100
-QUANTILE_SHAPES = {"groups": [TEXT], "pairs": [NUMBER + NONE], "links": [NUMBER + NONE]}
 #: Packages whose version decides a result.
 PACKAGES = ("linkparity", "torch", "numpy", "scipy", "scikit-learn")
 
@@ -177,10 +160,7 @@ class Row:
         for key in ("dataset", "model", "criterion", "gamma", "seed"):
             if key not in row:
                 raise InputError(f"the row has no {key!r}", caller="Row.from_dict")
-        _check_shapes(row, SHAPES | dict.fromkeys(MEASURES, NUMBER + NONE))
-        for name, shapes in (("cells", CELL_SHAPES), ("quantiles", QUANTILE_SHAPES)):
-            for each in row.get(name, ()):
-                _check_shapes(each, shapes, f" of {name}")
+        check_row(row)
         given = {key: value for key, value in row.items() if key in known}
         given["values"] = {key: or_nan(row[key]) for key in row if key in MEASURES}
         ends = row.get("intervals", {}).items()
@@ -204,27 +184,6 @@ class Row:
         if not isinstance(row, dict):
             raise InputError(f"{text[:60]!r} is not a JSON object", caller="Row.from_json")
         return cls.from_dict(row)
-
-
-def _check_shapes(row: dict[str, Any], shapes: dict[str, Any], inside: str = "") -> None:
-    """Refuse values that no row has."""
-    for key, value in row.items():
-        optional = value is None and inside  # what a cell does not have
-        if key in shapes and not optional and not _has_shape(value, shapes[key]):
-            raise InputError(f"key {key!r}{inside} holds {value!r:.60}", caller="Row.from_dict")
-
-
-def _has_shape(value: Any, shape: Any) -> bool:
-    if isinstance(shape, list):
-        return isinstance(value, list | tuple) and all(_has_shape(v, shape[0]) for v in value)
-    if isinstance(shape, dict):
-        whole = isinstance(value, dict) and all(isinstance(key, str) for key in value)
-        return whole and all(_has_shape(each, shape[""]) for each in value.values())
-    if object in shape:
-        return True
-    if isinstance(value, int | float):
-        return not isinstance(value, bool) and type(value) in shape and abs(value) < LARGEST
-    return isinstance(value, shape)
 
 
 def predictor_settings(predictor: "LinkPredictor") -> dict[str, Any]:

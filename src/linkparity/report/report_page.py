@@ -236,7 +236,11 @@ def make_report(
     given = ["--out", out, *(["--against", against] if against else [])]
     given += ["--figures", figures] if figures else []
     command = shlex.join(["linkparity", "report", *rows, *given])
-    report = Report(Results(tuple(found.values())), against, command)
+    try:
+        report = Report(Results(tuple(found.values())), against, command)
+    except InputError as error:
+        said = error.message
+        raise InputError(said.problem, said.fix, where=", ".join(rows)) from None
     html = report.to_html()
     with ExitStack() as stack:
         (path,) = stack.enter_context(whole_files([out], force))
