@@ -24,7 +24,8 @@ def draw_parity(demo: Demo, path: Path) -> None:
 
         figure = Figure(figsize=(8, 2.6), layout="constrained")
         panels = figure.subplots(1, 2)
-        plain, dp, eo = (run for run in demo.runs if run.predictor.model == "cne")
+        own = [run for run in demo.runs if run.predictor.pairs is None]
+        plain, dp, eo = (run for run in own if run.predictor.model == "cne")
         titles = "Demographic parity: all held-out pairs", "Equal opportunity: held-out links"
         for axes, row, which, title in zip(
             panels, (dp, eo), ("mean", "link_mean"), titles, strict=True

@@ -7,7 +7,8 @@ import pytest
 from table_cases import exit_code
 
 import linkparity as lp
-from linkparity.experiments.tune import Trial, best_trial, limits, next_strength, tune
+from linkparity.experiments.tune import limits, tune
+from linkparity.experiments.tune_search import Trial, best_trial, next_strength
 from linkparity.report.tune_page import tuning_html
 
 pytestmark = pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
@@ -114,7 +115,7 @@ def test_the_command_prints_the_choice_and_saves_it(tmp_path, capfd, monkeypatch
     keys = "dataset model criterion gamma seed auc dp eo rdp rb kl fit_seconds"
     assert set(found) >= {*keys.split(), "postprocess", "max_gap", "qualified", "curve"}
     assert found["max_gap"] == {"dp": 0.05}
-    assert "trial 1 of at most 9" in err
+    assert "trial 1 of at most 14" in err
     assert lp.LinkPredictor.load("run").graph_.num_nodes == 105
     page = Path("t.html").read_text()
     assert "<svg" in page
@@ -130,12 +131,21 @@ def test_the_page_marks_the_choice_and_escapes_names(found):
     assert "http" not in page.replace("http-equiv", "")
 
 
-def test_train_measures_candidates_when_told_to(capfd):
+def test_train_measures_candidates_unless_pairs_are_sampled_or_it_is_told_otherwise(capfd):
     args = ("train", "polbooks", "--model", "maxent", "--json")
-    assert exit_code(*args, "--test-pairs", "candidates") == 0
+    assert exit_code(*args) == 0
     found = json.loads(capfd.readouterr().out)
-    assert exit_code(*args, "--measures", "auc,dp") == 0
+    assert exit_code(*args, "--measures", "auc,dp", "--test-pairs", "paper") == 0
     paper = json.loads(capfd.readouterr().out)
+    assert exit_code(*args, "--pairs", "sampled") == 0
+    sampled = json.loads(capfd.readouterr().out)
+    assert exit_code(*args, "--pairs", "sampled", "--test-pairs", "candidates") == 0
+    both = json.loads(capfd.readouterr().out)
+    assert [each["test_pairs"] for each in (sampled, both)] == ["paper", "candidates"]
+    assert sampled["dp"] == paper["dp"]
+    assert both["dp"] == found["dp"]
+    assert sampled["auc_candidates"] is None
+    assert sampled["reasons"]["auc_candidates"] == "measured over candidates"
     split = lp.split_links(lp.load("polbooks"), seed=0)
     known = lp.evaluate(lp.LinkPredictor("maxent").fit(split.train), split, pairs="candidates")
     assert found["dp"] == pytest.approx(known.dp, abs=1e-12)

@@ -221,7 +221,14 @@ class GraphOptions:
 class FitOptions:
     """How a model is trained: the options that ``train`` and ``tune`` share."""
 
-    pairs: Annotated[str, choice(PAIRS, "Pairs that parity is about.")] = "sampled"
+    pairs: Annotated[
+        str | None,
+        choice(
+            PAIRS,
+            "Pairs that parity is about: those that are no training link, all, or the paper's "
+            "training pairs; candidates by default, all for maxent.",
+        ),
+    ] = None
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0
     dimension: Annotated[int | None, typer.Option(help="Embedding dimension.")] = None
     epochs: Annotated[int | None, typer.Option(help="Number of training epochs.")] = None

@@ -51,8 +51,13 @@ def train(
         float, typer.Option(help="Share of the links held out for testing; 0 trains on all.")
     ] = 0.2,
     test_pairs: Annotated[
-        str, opt.choice(("candidates", "paper"), "Pairs that dp, rdp and kl are measured on.")
-    ] = "paper",
+        str | None,
+        opt.choice(
+            ("candidates", "paper"),
+            "Pairs that dp, rdp and kl are measured on: all candidates, or the held-out links and "
+            "as many non-links; paper with --pairs sampled, else candidates.",
+        ),
+    ] = None,
     measures: Annotated[
         str | None, typer.Option(help="Measures to take, such as auc,dp; all by default.")
     ] = None,
@@ -63,6 +68,14 @@ def train(
     save_test: Annotated[
         str | None, typer.Option(help="Write the measured pairs to this table, for audit --weight.")
     ] = None,
+    compare_plain: Annotated[
+        bool,
+        typer.Option(
+            "--compare-plain",
+            help="Also train without the criterion, and show what it changed; done anyway on a "
+            "terminal where it takes less than 10 seconds.",
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Directory to save the run in.")] = None,
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -70,11 +83,15 @@ def train(
     """Train on a data set or on your own files: split, train, evaluate, save."""
     files.check()
     if criterion == "none":
-        for option, given in (("target", target != "model"), ("tolerance", tolerance)):
+        given_options = {
+            "target": target != "model", "tolerance": tolerance, "compare_plain": compare_plain,
+        }  # fmt: skip
+        for option, given in given_options.items():
             if given:
                 fix = "leave it out, or add one"
                 raise InputError("goes with --criterion", fix, argument=option)
     from linkparity.experiments import train_run
+    from linkparity.experiments.plain_twin import QUICK, compare_with_plain
     from linkparity.models import MODELS
     from linkparity.prediction import LinkPredictor
     from linkparity.report.console_tables import run_tables
@@ -93,10 +110,14 @@ def train(
         with _progress(title, planned, stage, silent=not first) as (on_epoch, on_stage):
             run = train_run(
                 graph, predictor, out if first else None, files.name, replace=force, test=test,
-                test_pairs=test_pairs, on_epoch=on_epoch, on_stage=on_stage, refit=refit,
-                min_pairs=min_pairs,
+                test_pairs=test_pairs or ("paper" if fit.pairs == "sampled" else "candidates"),
+                on_epoch=on_epoch, on_stage=on_stage, refit=refit, min_pairs=min_pairs,
                 **wanted | ({} if first else {"save_test": None}),
             )  # fmt: skip
+        quick = run.predictor.fit_seconds_ < QUICK and processes.size == 1
+        compared = None
+        if compare_plain or (criterion != "none" and quick and sys.stdout.isatty() and not as_json):
+            compared = compare_with_plain(graph, run, test)
     if not first:
         return
     for name, written in (("run", out), ("test pairs", save_test)):
@@ -104,9 +125,11 @@ def train(
             say(f"{name}: {written}")
     with outputs_in_place(None if out is None else str(out), save_test):
         if as_json:
-            show_json(run.to_dict() | run.scores.gap_report())
+            more = {} if compared is None else {"compared_with_plain": compared.to_dict()}
+            show_json(run.to_dict() | run.scores.gap_report() | more)
         else:
-            show(*run_tables(run), on_stderr=save_test == "-")
+            tables = [*run_tables(run), *([] if compared is None else [compared])]
+            show(*tables, on_stderr=save_test == "-")
 
 
 def _check_outputs(

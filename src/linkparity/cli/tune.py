@@ -13,7 +13,7 @@ from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 
 if TYPE_CHECKING:
-    from linkparity.experiments.tune import Trial
+    from linkparity.experiments.tune_search import Trial
 
 
 def add_tune_command(app: typer.Typer) -> None:
@@ -48,7 +48,8 @@ def tune(
     search and keeps the best so far.
     """
     files.check()
-    from linkparity.experiments.tune import TRIALS, limits, tune
+    from linkparity.experiments.tune import limits, tune
+    from linkparity.experiments.tune_search import FITS
     from linkparity.prediction.saving import check_place, save_predictor
     from linkparity.report.tune_page import write_tuning
     from linkparity.support.files import check_output
@@ -65,7 +66,7 @@ def tune(
         graph = files.graph(stage)
     found = tune(
         graph, wanted, names, test=test, confident=confident, dataset=files.name,
-        on_trial=_teller(TRIALS * len(names)), **fit.parameters(),
+        on_trial=_teller(2 * FITS * len(names)), **fit.parameters(),
     )  # fmt: skip
     if out is not None:
         save_predictor(found.predictor, out, force)
@@ -81,7 +82,7 @@ def tune(
 
 def _teller(most: int) -> Callable[["Trial"], None]:
     """A function that tells of each trial, and of the time left if all trials are made."""
-    from linkparity.experiments.tune import describe
+    from linkparity.experiments.tune_search import describe
     from linkparity.support.display import format_number
 
     began, done = time.perf_counter(), 0

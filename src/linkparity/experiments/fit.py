@@ -31,8 +31,8 @@ IDENTITY = (
     "gamma", "target", "tolerance", "dimension", "epochs", "lr", "negatives", "pairs", "patience",
     "postprocess", "options",
 )  # fmt: skip
-#: What ids have in place of the gamma of a plain fit.
-PLAIN_GAMMA = 100.0
+#: What ids have in place of the gamma and the pairs of a plain fit, on which they have no effect.
+PLAIN = {"gamma": 100.0, "pairs": "sampled"}
 NOT_ASKED = "not among the measures of the experiment"
 
 
@@ -92,7 +92,7 @@ class Fit:
     def _settings(self) -> dict[str, Any]:
         """What makes a fit another one.
 
-        A plain fit is the same whatever the default gamma is, and a parameter that the predictor
+        A plain fit is the same whatever gamma and pairs are, and a parameter that the predictor
         gets later counts where it is not at its default, so that files of rows stay valid.
         """
         predictor = LinkPredictor(**self.parameters)
@@ -103,7 +103,7 @@ class Fit:
             if name in IDENTITY or value != defaults[name]
         }
         if predictor.criterion is None:
-            settings["gamma"] = PLAIN_GAMMA
+            settings |= PLAIN
         return self.parameters | settings
 
     @property
@@ -147,16 +147,16 @@ class Fit:
     def failed(self, error: str) -> Row:
         """A row without measures."""
         predictor = LinkPredictor(**self.parameters)
-        plain = predictor.criterion is None
+        settings = predictor_settings(predictor)
         return Row(
             dataset=self.source.name,
             model=str(predictor.model),
             criterion=str(predictor.criterion or "none"),
-            gamma=0 if plain else predictor.gamma,
+            gamma=settings["gamma"],
             seed=predictor.seed,
             values=dict.fromkeys(MEASURES, nan),
             strength=self.parameters.get("strength"),
-            settings=predictor_settings(predictor),
+            settings=settings,
             versions=versions(),
             id=self.id,
             data_sha256=self.data_sha256,

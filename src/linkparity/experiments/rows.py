@@ -1,6 +1,7 @@
 """One run as a flat row: to JSON and back."""
 
 import json
+import math
 import platform
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -14,6 +15,7 @@ from linkparity.models import MODELS
 from linkparity.support.display import or_nan, or_none
 from linkparity.support.errors import InputError
 from linkparity.support.registry import did_you_mean
+from linkparity.training.objective import chosen_pairs
 
 if TYPE_CHECKING:
     from linkparity.experiments.train import Run
@@ -31,7 +33,9 @@ AFTER_ERROR = (
     "quantiles",
 )
 #: Further keys of ``train --json``, which a row leaves out.
-DERIVED = ("gaps", "findings")
+DERIVED = ("gaps", "findings", "compared_with_plain")
+#: Why a measure of candidates has no value where test pairs are measured.
+OTHER_PAIRS = "measured over candidates"
 #: Packages whose version decides a result.
 PACKAGES = ("linkparity", "torch", "numpy", "scipy", "scikit-learn")
 
@@ -109,13 +113,14 @@ class Row:
     def of(cls, run: "Run") -> "Row":
         """The row of a finished run."""
         predictor, scores = run.predictor, run.scores
+        settings = predictor_settings(predictor)
         return cls(
             dataset=run.dataset,
             model=str(predictor.model),
             criterion=run.criterion,
-            gamma=0 if predictor.criterion is None else predictor.gamma,
+            gamma=settings["gamma"],
             seed=predictor.seed,
-            values=scores.values,
+            values=dict.fromkeys(MEASURES, math.nan) | scores.values,
             fit_seconds=predictor.fit_seconds_,
             strength=predictor.model_.strength,
             epochs=len(predictor.history_),
@@ -123,11 +128,11 @@ class Row:
             links=scores.links,
             intervals=scores.intervals,
             cells=scores.cells,
-            reasons=scores.reasons,
+            reasons=dict.fromkeys(MEASURES.keys() - scores.values, OTHER_PAIRS) | scores.reasons,
             notes=scores.notes,
             test_pairs=run.test_pairs,
             refit=run.refitted is not None,
-            settings=predictor_settings(predictor),
+            settings=settings,
             versions=versions(),
         )
 
@@ -187,7 +192,7 @@ class Row:
 
 
 def predictor_settings(predictor: "LinkPredictor") -> dict[str, Any]:
-    """Parameters with their values; where the default is the model's own, that one."""
+    """Parameters with the values that were used; the gamma of a plain model is 0."""
     params = predictor.get_params()
     made = MODELS[params["model"]] if isinstance(params["model"], str) else params["model"]
     own = ("model", "criterion", "seed", "strength")
@@ -195,6 +200,9 @@ def predictor_settings(predictor: "LinkPredictor") -> dict[str, Any]:
     for name in ("dimension", "epochs", "lr"):
         if settings[name] is None:
             settings[name] = getattr(made, name)
+    settings["pairs"] = chosen_pairs(made, params["pairs"])
+    if params["criterion"] is None:
+        settings["gamma"] = 0
     plain: dict[str, Any] = json.loads(json.dumps(settings, default=lambda v: f"{v!r:.200}"))
     return plain
 

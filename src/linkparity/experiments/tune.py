@@ -4,65 +4,31 @@ The training links are split once more. Every setting is fitted on one part and 
 other: AUC and eo on the validation pairs, dp over all candidates, which is exact for these nodes.
 """
 
-import math
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from linkparity.experiments.rows import Row
 from linkparity.experiments.train import Run
-from linkparity.graph import Graph, Split, split_links
+from linkparity.experiments.tune_search import (
+    Search,
+    Trial,
+    best_trial,
+    describe,
+    fit_uninterrupted,
+)
+from linkparity.graph import Graph, split_links
 from linkparity.metrics import Scores, evaluate
 from linkparity.metrics.measures import MEASURES
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
-from linkparity.support.display import Displayed, Grid, format_number, or_none
+from linkparity.support.display import Displayed, Grid, format_number
 from linkparity.support.errors import InputError
 
-#: Strengths tried first; then the range beside the best of them is halved on a log scale.
-GAMMAS = (1.0, 10.0, 100.0)
-HALVINGS = 3
-#: Trials of one model at most: plain, projected, the strengths, and both together.
-TRIALS = 2 + len(GAMMAS) + HALVINGS + 1
 #: Measures that a limit can be set for; each is also the criterion trained for.
 LIMITED = ("dp", "eo")
 #: Share of the training links that settings are judged on.
 VALIDATION = 0.1
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One setting, fitted without the validation links and judged on them.
-
-    Attributes:
-        model: name of the model.
-        gamma: weight of the regularizer; 0 is plain.
-        postprocess: ``"i-projection"`` or None.
-        auc: on the validation pairs.
-        gaps: the value that is compared with the limit, by measure.
-        excess: largest ratio of a gap to its limit; at most 1 when all limits are kept.
-        seconds: of the fit and its judgement.
-    """
-
-    model: str
-    gamma: float
-    postprocess: str | None
-    auc: float
-    gaps: dict[str, float]
-    excess: float
-    seconds: float
-
-    @property
-    def qualified(self) -> bool:
-        """Whether every gap is within its limit."""
-        return self.excess <= 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        own = {name: getattr(self, name) for name in ("model", "gamma", "postprocess", "seconds")}
-        gaps = {name: or_none(value) for name, value in self.gaps.items()}
-        return own | {"auc": or_none(self.auc), "gaps": gaps, "qualified": self.qualified}
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,16 +93,6 @@ class Tuning(Displayed):
         }
 
 
-def describe(trial: Trial) -> str:
-    """A setting in a few words.
-
-    >>> describe(Trial("cne", 10.0, "i-projection", 0.9, {"dp": 0.01}, 1.0, 2.0))
-    'cne, γ = 10, I-projection'
-    """
-    parts = [trial.model, f"γ = {trial.gamma:.3g}" if trial.gamma else "plain"]
-    return ", ".join([*parts, "I-projection"] if trial.postprocess else parts)
-
-
 def _curve_grid(tuning: Tuning) -> Grid:
     names = list(tuning.max_gap)
     rows = [
@@ -151,65 +107,6 @@ def _curve_grid(tuning: Tuning) -> Grid:
     ]
     columns = ["setting", "auc", *names, "within limits", "seconds"]
     return Grid(columns, rows, "Validation: AUC and eo on validation pairs, dp on candidates")
-
-
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """Fits and judges settings on the two parts of the training links."""
-
-    split: Split
-    max_gap: dict[str, float]
-    criterion: str
-    confident: bool
-    params: Mapping[str, Any]
-
-    def try_setting(self, model: str, gamma: float, postprocess: str | None) -> Trial:
-        """Fit one setting and judge it."""
-        began = time.perf_counter()
-        predictor = self.predictor(model, gamma, postprocess).fit(self.split.train)
-        return self.judge(predictor, began)
-
-    def predictor(self, model: str, gamma: float, postprocess: str | None) -> LinkPredictor:
-        """The setting, not fitted."""
-        plain = gamma == 0 and postprocess is None
-        return LinkPredictor(
-            model,
-            None if plain else self.criterion,
-            gamma=gamma,
-            postprocess=postprocess,
-            **self.params,
-        )
-
-    def judge(self, predictor: LinkPredictor, began: float) -> Trial:
-        """The trial of a fitted predictor."""
-        measures = ["auc", *self.max_gap]
-        level = 0.95 if self.confident else None
-        scores = evaluate(
-            predictor, self.split, level, seed=predictor.seed, pairs="candidates", measures=measures
-        )
-        gaps = {name: self._judged(name, scores) for name in self.max_gap}
-        excess = max(_ratio(gaps[name], limit) for name, limit in self.max_gap.items())
-        gamma = predictor.gamma if predictor.criterion is not None else 0.0
-        return Trial(
-            str(predictor.model), gamma, predictor.postprocess, scores.auc, gaps, excess,
-            time.perf_counter() - began,
-        )  # fmt: skip
-
-    def _judged(self, name: str, scores: Scores) -> float:
-        """The value; with ``confident`` the upper end of its interval, where it is an estimate."""
-        if self.confident and name in scores.intervals and name != "dp":
-            upper = scores.intervals[name][1]
-            return scores.values[name] if math.isnan(upper) else upper
-        return scores.values[name]
-
-
-def _ratio(gap: float, limit: float) -> float:
-    """How often the limit goes into the gap; infinite where the gap is undefined."""
-    if math.isnan(gap):
-        return math.inf
-    if limit == 0:
-        return 0.0 if gap == 0 else math.inf
-    return gap / limit
 
 
 def tune(
@@ -254,12 +151,12 @@ def tune(
     names = _check_models(models)
     split = split_links(graph, test=test, seed=seed)
     inner = split_links(split.train, test=VALIDATION, seed=seed + 1)
-    search = _Search(inner, limits, next(iter(limits)), confident, {**params, "seed": seed})
+    search = Search(inner, limits, confident, {**params, "seed": seed})
     curve: list[Trial] = []
     complete = True
     try:
         for name in names:
-            for trial in _trials(search, name):
+            for trial in search.trials(name):
                 curve.append(trial)
                 if on_trial is not None:
                     on_trial(trial)
@@ -268,53 +165,13 @@ def tune(
             raise
         complete = False
     chosen = best_trial(curve)
-    predictor = search.predictor(chosen.model, chosen.gamma, chosen.postprocess).fit(split.train)
+    predictor = search.predictor(chosen.model, chosen.gamma, chosen.postprocess, chosen.tolerance)
+    fit_uninterrupted(predictor, split.train)
     predictor.held_out_ = split.test.index[split.test.label == 1]
     scores = evaluate(predictor, split, seed=seed, pairs="candidates")
-    return Tuning(Run(dataset, predictor, scores), chosen, tuple(curve), limits, complete)
-
-
-def best_trial(curve: Sequence[Trial]) -> Trial:
-    """The best AUC among those that qualify, else the one nearest to the limits."""
-    qualified = [trial for trial in curve if trial.qualified]
-    if qualified:
-        return max(qualified, key=lambda trial: trial.auc)
-    return min(curve, key=lambda trial: trial.excess)
-
-
-def _trials(search: _Search, model: str) -> Iterator[Trial]:
-    """The trials of one model: plain, projected, then strengths around the best."""
-    plain = search.try_setting(model, 0.0, None)
-    yield plain
-    if plain.qualified:
-        return
-    yield search.try_setting(model, 0.0, "i-projection")
-    found: dict[float, Trial] = {}
-    for gamma in GAMMAS:
-        found[gamma] = search.try_setting(model, gamma, None)
-        yield found[gamma]
-    for _ in range(HALVINGS):
-        gamma = next_strength(found)
-        found[gamma] = search.try_setting(model, gamma, None)
-        yield found[gamma]
-    nearest = best_trial(list(found.values()))
-    yield search.try_setting(model, nearest.gamma / math.sqrt(10), "i-projection")
-
-
-def next_strength(found: Mapping[float, Trial]) -> float:
-    """The strength to try next: between the best and its neighbour on the more accurate side.
-
-    While nothing qualifies, the range around the trial nearest to the limits is halved, or
-    extended where it is at an end.
-    """
-    gammas = sorted(found)
-    best = best_trial(list(found.values()))
-    at = gammas.index(best.gamma)
-    step = -1 if best.qualified else 1  # less strength, more accuracy; else more strength
-    other = at + step
-    if not 0 <= other < len(gammas):
-        return best.gamma * 10.0**step
-    return math.sqrt(best.gamma * gammas[other])
+    return Tuning(
+        Run(dataset, predictor, scores, "candidates"), chosen, tuple(curve), limits, complete
+    )
 
 
 def limits(texts: Sequence[str]) -> dict[str, float]:

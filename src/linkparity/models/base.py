@@ -33,6 +33,7 @@ class LinkModel(nn.Module):
         dimension: default dimension of the embedding.
         lr: default step size of Adam.
         epochs: default number of steps over all pairs.
+        pairs: what parity is about by default, see :func:`~linkparity.train`.
         strength: default of a method's own strength; None for a model that has none. One that has
             it takes ``strength=…`` and keeps it as an attribute; 0 is the plain form.
     """
@@ -40,6 +41,7 @@ class LinkModel(nn.Module):
     dimension: int = 16
     lr: float = 0.01
     epochs: int = 100
+    pairs: str = "candidates"
     strength: float | None = None
 
     def factors(self) -> tuple[Tensor, Tensor] | None:

@@ -25,6 +25,7 @@ class MaxEnt(LinkModel):
     """
 
     dimension = 1
+    pairs = "all"  # with candidates, nodes of one degree have a parameter each
 
     def __init__(
         self,

@@ -26,6 +26,7 @@ from linkparity.training.objective import (
     Objective,
     Settings,
     bounded,
+    chosen_pairs,
     pair_weights,
     parity_weights,
     trained_criterion,
@@ -56,7 +57,8 @@ class LinkPredictor(FittedPredictor):
         negatives: random partners per node among the training pairs.
         pairs: what parity is about, in training and in post-processing: ``"candidates"`` (every
             pair that is no training link), ``"all"`` (every pair) or ``"sampled"`` (the pairs of
-            the fit: links from both ends and the partners, as in the authors' code).
+            the fit: links from both ends and the partners, as in the authors' code). By default
+            candidates, for maxent all pairs.
         patience: stop after so many epochs without a lower loss.
         postprocess: ``"i-projection"`` tilts the trained model to parity, by one number per pair
             of groups; with ``gamma=0`` in place of the regularizer, else on top of it. For criteria
@@ -93,7 +95,7 @@ class LinkPredictor(FittedPredictor):
         epochs: int | None = None,
         lr: float | None = None,
         negatives: int = 100,
-        pairs: str = "sampled",
+        pairs: str | None = None,
         patience: int | None = None,
         postprocess: str | None = None,
         options: Mapping[str, Any] | None = None,
@@ -193,6 +195,18 @@ class LinkPredictor(FittedPredictor):
         model.eval()
         return model, history
 
+    def tilt_fitted(self, other: "LinkPredictor") -> "LinkPredictor":
+        """Take over the model that another predictor trained, and tilt it as asked.
+
+        The result is that of :meth:`fit` where both train alike; for criteria that tilt by group.
+        """
+        check_parameters(self, other.graph_)
+        self.graph_, self.model_, self.history_ = other.graph_, other.model_, other.history_
+        self.tilts_ = self._tilts(self.model_, self.graph_)
+        self.finish()
+        self.fit_seconds_ = other.fit_seconds_
+        return self
+
     def _tilts(self, model: LinkModel, graph: Graph) -> Tilts:
         """Tilts of the model; those for links come from a twin that has not seen these links."""
         assert self.criterion is not None
@@ -200,7 +214,8 @@ class LinkPredictor(FittedPredictor):
         unseen = None
         if criterion.needs_labels and (part := withhold_links(graph, self.seed)) is not None:
             model, unseen = self._train(part.train)[0], part.test.index[part.test.label == 1]
-        weights = parity_weights(self.pairs, criterion, pair_weights(graph, self.negatives))
+        pairs = chosen_pairs(model, self.pairs)
+        weights = parity_weights(pairs, criterion, pair_weights(graph, self.negatives))
         return fit_tilt_table(
             model, graph, criterion, self.target, self.tolerance, weights,
             stream(self.seed, "postprocess"), unseen,
@@ -248,7 +263,9 @@ def check_parameters(given: LinkPredictor, graph: Graph) -> None:
     _check_options(given)
     _check_strength(given)
     check_pairs(graph)
-    Settings(given.epochs, given.lr, given.negatives, given.pairs, patience=given.patience)
+    made = MODELS[given.model] if isinstance(given.model, str) else given.model
+    pairs = chosen_pairs(made, given.pairs)
+    Settings(given.epochs, given.lr, given.negatives, pairs, patience=given.patience)
     Objective.of(given.criterion, given.gamma, given.target, given.tolerance)
     _check_postprocess(given)
 

@@ -19,7 +19,7 @@ def demo_tables(demo: Demo) -> list[object]:
     papers = [beside(row) for row in rows]
     measures = [measure for measure in MEASURES.values() if measure.in_runs]
     table = _table(None, f"Held-out pairs of {rows[0].dataset}, one seed")
-    for column in ("model", "criterion"):
+    for column in ("model", "criterion", "pairs"):
         table.add_column(column, no_wrap=True)
     for measure in measures:
         published = any(measure.name in paper for paper in papers)
@@ -28,10 +28,13 @@ def demo_tables(demo: Demo) -> list[object]:
     table.add_column("seconds", justify="right")
     for row, paper in zip(rows, papers, strict=True):
         cells = [_with_paper(row.values[each.name], paper.get(each.name)) for each in measures]
-        table.add_row(row.model, row.criterion, *cells, f"{row.fit_seconds:.1f}")
+        pairs = "" if row.criterion == "none" else row.settings["pairs"]
+        table.add_row(row.model, row.criterion, pairs, *cells, f"{row.fit_seconds:.1f}")
     return [
         table,
-        "The paper's figures are means over ten seeds.\n",
+        "The paper's figures are means over ten seeds. Its authors bring their sampled training "
+        "pairs to parity, linkparity by default the candidates: all pairs that are no training "
+        "link.\n",
         *(f"  {measure.name}: {measure.sentence}" for measure in measures),
         "\nThe regularizer closes the gap of its own criterion. The other columns show what it "
         "does to the other measures.",

@@ -23,6 +23,7 @@ from linkparity.training.objective import (
     PairSet,
     ScoredBatch,
     Settings,
+    chosen_pairs,
     pair_weights,
     parity_weights,
     widen,
@@ -60,7 +61,7 @@ def train(
     epochs: int | None = None,
     lr: float | None = None,
     negatives: int = 100,
-    pairs: str = "sampled",
+    pairs: str | None = None,
     method: str | None = None,
     patience: int | None = None,
     generator: torch.Generator | None = None,
@@ -88,7 +89,7 @@ def train(
         pairs: what parity is about: ``"candidates"``, every pair that is no link of ``graph``;
             ``"all"``, every pair; ``"sampled"``, the pairs of the fit (links from both ends and
             the partners), as in the authors' code. Criteria that look at links take all pairs for
-            candidates.
+            candidates. The model's own by default: candidates, for MaxEnt all pairs.
         method: ``"blocks"`` of all pairs with their expected weight, or ``"samples"``; the faster
             one by default.
         patience: stop after this many epochs without a lower loss.
@@ -97,13 +98,14 @@ def train(
     Raises:
         Diverged: when the loss is no longer finite, or the solver does not reach parity.
     """
+    if not callable(getattr(model, "steps", None)):
+        raise TypeError(f"train: model must be a LinkModel, got {model!r:.60}")
+    pairs = chosen_pairs(model, pairs)
     objective = Objective.of(criterion, gamma, target, tolerance)
     generator = torch.Generator().manual_seed(0) if generator is None else generator
     settings = Settings(epochs, lr, negatives, pairs, method, patience, generator)
     check_pairs(graph)
     objective = objective.for_graph(graph, settings.pairs)
-    if not callable(getattr(model, "steps", None)):
-        raise TypeError(f"train: model must be a LinkModel, got {model!r:.60}")
     return model.steps(graph, objective, settings)
 
 

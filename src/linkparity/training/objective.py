@@ -167,7 +167,7 @@ class Settings:
     epochs: int | None = None
     lr: float | None = None
     negatives: int = 100
-    pairs: str = "sampled"
+    pairs: str = "candidates"
     method: str | None = None
     patience: int | None = None
     generator: torch.Generator = field(default_factory=torch.Generator)
@@ -242,6 +242,11 @@ class Objective:
         if self.regularizer is None or batch.cells is None or batch.cells.total == 0:
             return None
         return self.regularizer.measure(batch, batch.cells, batch.bound, TOL)
+
+
+def chosen_pairs(model: "LinkModel | type[LinkModel]", pairs: str | None) -> str:
+    """The pairs that parity is about: as given, else the model's own."""
+    return model.pairs if pairs is None else pairs
 
 
 def trained_criterion(criterion: str | Criterion) -> Criterion:

@@ -1,0 +1,125 @@
+"""What a criterion changed: a run beside the same model trained without it."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from linkparity.criteria import Cells, Criterion
+from linkparity.experiments.train import TEST_PAIRS, Run, hold_out
+from linkparity.graph import Split
+from linkparity.graph.graph import Graph
+from linkparity.metrics.evaluation import evaluate
+from linkparity.prediction import LinkPredictor, TrainingWarning
+from linkparity.projection.regularizer import largest_gap
+from linkparity.projection.sums import tensor_sums
+from linkparity.support.display import Displayed, Grid, format_number, or_none
+from linkparity.support.errors import warn
+from linkparity.training.objective import trained_criterion
+
+#: Seconds that a plain twin may take where nobody asked for it.
+QUICK = 10.0
+#: Criteria whose gap is a measure of its own.
+MEASURED = ("dp", "eo")
+
+
+@dataclass(frozen=True)
+class Comparison(Displayed):
+    """Values of the plain twin and of the run, in this order.
+
+    Attributes:
+        criterion: name of the criterion.
+        where: what the gap is measured on.
+        training_gap: its gap on the pairs of training, in the last epoch.
+        gap: its gap on candidates, or on held-out pairs.
+        auc: on the held-out pairs.
+        fit_seconds: of training.
+    """
+
+    criterion: str
+    where: str
+    training_gap: tuple[float, float]
+    gap: tuple[float, float]
+    auc: tuple[float, float]
+    fit_seconds: tuple[float, float]
+
+    @property
+    def reached(self) -> bool:
+        """Whether the gap is below that of the plain twin; True where there is no gap."""
+        before, after = self.gap
+        return not after >= before
+
+    def document(self) -> list[Grid | str]:
+        """One table, before and after."""
+        rows = {
+            f"{self.criterion} gap on training pairs": self.training_gap,
+            f"{self.criterion} gap on {self.where}": self.gap,
+            "auc": self.auc,
+        }
+        shown = [[name, *map(format_number, values)] for name, values in rows.items()]
+        return [Grid(("", "plain", "trained"), shown, f"What {self.criterion} changed")]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, ``[plain, trained]`` each."""
+        names = ("training_gap", "gap", "auc", "fit_seconds")
+        pairs = {name: [or_none(value) for value in getattr(self, name)] for name in names}
+        return {"criterion": self.criterion, "where": self.where, **pairs, "reached": self.reached}
+
+
+def compare_with_plain(graph: Graph, run: Run, test: float = 0.2) -> Comparison:
+    """Fit the plain twin of a run and measure both; warn where the gap is not below the twin's.
+
+    Args:
+        graph: all links.
+        run: trained with a criterion on the links that are not held out.
+        test: share of the links held out.
+    """
+    trained = run.predictor
+    assert trained.criterion is not None
+    split = hold_out(graph, test, trained.seed)
+    twin = LinkPredictor(**trained.get_params() | {"gamma": 0.0, "postprocess": None})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the run itself has said what there is to say
+        twin.fit(split.train)
+    both = [_measured(each, split, run.test_pairs) for each in (twin, trained)]
+    auc, gap = zip(*both, strict=True)
+    criterion = trained_criterion(trained.criterion)
+    candidates = criterion.name == "dp" and run.test_pairs == "candidates"
+    found = Comparison(
+        criterion.name, "candidates" if candidates else "held-out pairs",
+        (_training_gap(twin), _training_gap(trained)), gap, auc,
+        (twin.fit_seconds_, trained.fit_seconds_),
+    )  # fmt: skip
+    if not found.reached:
+        before, after = map(format_number, found.gap)
+        warn(
+            TrainingWarning,
+            f"{criterion.name} was not reached: its gap on {found.where} is {after}, and {before} "
+            "without the criterion",
+            "choose other pairs or another gamma, postprocess by i-projection, or let tune choose",
+            caller="train",
+        )
+    return found
+
+
+def _training_gap(predictor: LinkPredictor) -> float:
+    return predictor.history_[-1].gap if predictor.history_ else math.nan
+
+
+def _measured(predictor: LinkPredictor, split: Split, test_pairs: str) -> tuple[float, float]:
+    """AUC, and the gap of the criterion."""
+    criterion = trained_criterion(predictor.criterion or "dp")
+    own = [criterion.name] if criterion.name in MEASURED else []
+    scores = evaluate(predictor, split, None, pairs=TEST_PAIRS[test_pairs], measures=["auc", *own])
+    return scores.auc, scores.values[own[0]] if own else held_out_gap(predictor, split, criterion)
+
+
+def held_out_gap(predictor: LinkPredictor, split: Split, criterion: Criterion) -> float:
+    """Largest difference between two constraints' means over the weighted test pairs."""
+    test = split.test
+    cells = Cells.prepare(split.train.group[test.index], criterion, test.label, test.weight)
+    logits = torch.from_numpy(predictor.predict_logits(test.index))
+    sums = tensor_sums(logits, cells, exact=True)
+    return largest_gap(cells, sums(cells.mass * 0.0))

@@ -1,0 +1,210 @@
+"""The search of ``tune``: settings are fitted on one part of the links and judged on the other."""
+
+import math
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from linkparity.graph import Graph, Split
+from linkparity.metrics import Scores, evaluate
+from linkparity.prediction import LinkPredictor, TrainingInterrupted
+from linkparity.support.display import or_none
+from linkparity.training.objective import trained_criterion
+
+#: Strengths tried first; then the range beside the best of them is halved on a log scale.
+GAMMAS = (1.0, 10.0, 100.0)
+HALVINGS = 3
+#: Fits of one model at most: plain, and the strengths. Each is judged with and without projection.
+FITS = 1 + len(GAMMAS) + HALVINGS
+PROJECTION = "i-projection"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting, fitted without the validation links and judged on them.
+
+    Attributes:
+        model: name of the model.
+        gamma: weight of the regularizer; 0 is plain.
+        postprocess: ``"i-projection"`` or None.
+        auc: on the validation pairs.
+        gaps: the value that is compared with the limit, by measure.
+        excess: largest ratio of a gap to its limit; at most 1 when all limits are kept.
+        seconds: of the fit and its judgement.
+        tolerance: of the criterion.
+    """
+
+    model: str
+    gamma: float
+    postprocess: str | None
+    auc: float
+    gaps: dict[str, float]
+    excess: float
+    seconds: float
+    tolerance: float = 0.0
+
+    @property
+    def qualified(self) -> bool:
+        """Whether every gap is within its limit."""
+        return self.excess <= 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        names = ("model", "gamma", "postprocess", "tolerance", "seconds")
+        gaps = {name: or_none(value) for name, value in self.gaps.items()}
+        own = {name: getattr(self, name) for name in names}
+        return own | {"auc": or_none(self.auc), "gaps": gaps, "qualified": self.qualified}
+
+
+def describe(trial: Trial) -> str:
+    """A setting in a few words.
+
+    >>> describe(Trial("cne", 10.0, "i-projection", 0.9, {"dp": 0.01}, 1.0, 2.0))
+    'cne, γ = 10, I-projection'
+    """
+    parts = [trial.model, f"γ = {trial.gamma:.3g}" if trial.gamma else "plain"]
+    if trial.postprocess:
+        within = f" within {trial.tolerance:.3g}" if trial.tolerance else ""
+        parts.append(f"I-projection{within}")
+    return ", ".join(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Fits and judges settings on the two parts of the training links.
+
+    Attributes:
+        split: the training links, divided once more.
+        max_gap: limits by measure.
+        confident: whether ``eo`` is judged by the upper end of its interval.
+        params: further arguments of the predictor, ``seed`` among them.
+    """
+
+    split: Split
+    max_gap: dict[str, float]
+    confident: bool
+    params: Mapping[str, Any]
+
+    @property
+    def criterion(self) -> str:
+        """What is trained for: the first limit."""
+        return next(iter(self.max_gap))
+
+    def trials(self, model: str) -> Iterator[Trial]:
+        """The trials of one model: plain, then strengths around the best, each also projected."""
+        began = time.perf_counter()
+        plain = fit_uninterrupted(self.predictor(model, 0.0, None), self.split.train)
+        trial = self.judge(plain, began)
+        yield trial
+        if trial.qualified:
+            return
+        yield self._projected(plain)
+        shared = trained_criterion(self.criterion).tilts_by_group  # a projection costs no fit
+        found: dict[float, Trial] = {}
+        for turn in range(len(GAMMAS) + HALVINGS):
+            gamma = GAMMAS[turn] if turn < len(GAMMAS) else next_strength(found)
+            began = time.perf_counter()
+            fitted = fit_uninterrupted(self.predictor(model, gamma, None), self.split.train)
+            found[gamma] = self.judge(fitted, began)
+            yield found[gamma]
+            if shared:
+                yield self._projected(fitted)
+        if not shared:
+            best = best_trial(list(found.values()))
+            yield self._projected(self.predictor(model, best.gamma / math.sqrt(10), None))
+
+    def predictor(
+        self, model: str, gamma: float, postprocess: str | None, tolerance: float | None = None
+    ) -> LinkPredictor:
+        """The setting, not fitted."""
+        plain = gamma == 0 and postprocess is None
+        own = {} if tolerance is None else {"tolerance": tolerance}
+        params = {**self.params, **own}
+        criterion = None if plain else self.criterion
+        return LinkPredictor(model, criterion, gamma=gamma, postprocess=postprocess, **params)
+
+    def _projected(self, fitted: LinkPredictor) -> Trial:
+        """The trial of the same model, tilted; the plain one within the limit, others to parity.
+
+        The I-projection within the limit is the nearest model that keeps it. The tolerance of a
+        regularized model is also that of its training, so that it stays as it was.
+        """
+        began = time.perf_counter()
+        plain = fitted.criterion is None
+        gamma = 0.0 if plain else fitted.gamma
+        tolerance = self.max_gap[self.criterion] / 2 if plain else None
+        setting = self.predictor(str(fitted.model), gamma, PROJECTION, tolerance)
+        if trained_criterion(self.criterion).tilts_by_group:
+            setting.tilt_fitted(fitted)
+        else:
+            fit_uninterrupted(setting, self.split.train)
+        return self.judge(setting, began)
+
+    def judge(self, predictor: LinkPredictor, began: float) -> Trial:
+        """The trial of a fitted predictor."""
+        scores = evaluate(
+            predictor, self.split, 0.95 if self.confident else None, seed=predictor.seed,
+            pairs="candidates", measures=["auc", *self.max_gap],
+        )  # fmt: skip
+        gaps = {name: self._judged(name, scores) for name in self.max_gap}
+        excess = max(_ratio(gaps[name], limit) for name, limit in self.max_gap.items())
+        gamma = 0.0 if predictor.criterion is None else predictor.gamma
+        return Trial(
+            str(predictor.model), gamma, predictor.postprocess, scores.auc, gaps, excess,
+            time.perf_counter() - began, predictor.tolerance,
+        )  # fmt: skip
+
+    def _judged(self, name: str, scores: Scores) -> float:
+        """The value; with ``confident`` the upper end of its interval, where it is an estimate."""
+        if self.confident and name in scores.intervals and name != "dp":
+            upper = scores.intervals[name][1]
+            return scores.values[name] if math.isnan(upper) else upper
+        return scores.values[name]
+
+
+def fit_uninterrupted(predictor: LinkPredictor, graph: Graph) -> LinkPredictor:
+    """Fit; Ctrl-C is raised, where ``fit`` alone would go on with a model half trained."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrainingInterrupted)
+        try:
+            return predictor.fit(graph)
+        except TrainingInterrupted:
+            raise KeyboardInterrupt from None
+
+
+def _ratio(gap: float, limit: float) -> float:
+    """How often the limit goes into the gap; infinite where the gap is undefined.
+
+    What rounding adds to a projection within the limit does not count.
+    """
+    if math.isnan(gap):
+        return math.inf
+    if gap <= limit * (1 + 1e-6):
+        return min(gap / limit, 1.0) if limit else 0.0
+    return gap / limit if limit else math.inf
+
+
+def best_trial(curve: Sequence[Trial]) -> Trial:
+    """The best AUC among those that qualify, else the one nearest to the limits."""
+    qualified = [trial for trial in curve if trial.qualified]
+    if qualified:
+        return max(qualified, key=lambda trial: trial.auc)
+    return min(curve, key=lambda trial: trial.excess)
+
+
+def next_strength(found: Mapping[float, Trial]) -> float:
+    """The strength to try next: between the best and its neighbour on the more accurate side.
+
+    While nothing qualifies, the range around the trial nearest to the limits is halved, or
+    extended where it is at an end.
+    """
+    gammas = sorted(found)
+    best = best_trial(list(found.values()))
+    at = gammas.index(best.gamma)
+    step = -1 if best.qualified else 1  # less strength, more accuracy; else more strength
+    other = at + step
+    if not 0 <= other < len(gammas):
+        return best.gamma * 10.0**step
+    return math.sqrt(best.gamma * gammas[other])
