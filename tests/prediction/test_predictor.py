@@ -572,9 +572,10 @@ def test_postprocessing_of_many_pairs_reaches_the_smallest_cells(monkeypatch):
     group = graph.group.clone()
     group[:2], group[2:5] = 3, 4
     graph = Graph(graph.num_nodes, graph.links, group)
-    whole = quick(criterion="dp", postprocess="i-projection").fit(graph).tilts_.table
+    given = {"criterion": "dp", "postprocess": "i-projection", "pairs": "all"}
+    whole = quick(**given).fit(graph).tilts_.table
     monkeypatch.setattr("linkparity.prediction.tilt_table.MAX_PAIRS", 9000)
-    drawn = quick(criterion="dp", postprocess="i-projection").fit(graph).tilts_.table
+    drawn = quick(**given).fit(graph).tilts_.table
     assert bool((drawn[3:5, 3:5] != 0).all())
     assert torch.allclose(drawn, whole, atol=0.2)
     assert not torch.equal(drawn, whole)

@@ -8,7 +8,8 @@ from linkparity.experiments.fit import DataSource, Fit
 from linkparity.experiments.paper import published
 from linkparity.experiments.rows import Row
 from linkparity.experiments.train import Run
-from linkparity.experiments.tune import describe, tune
+from linkparity.experiments.tune import tune
+from linkparity.experiments.tune_search import describe
 from linkparity.graph.split import split_links
 from linkparity.metrics.evaluation import evaluate
 from linkparity.metrics.measures import MEASURES
