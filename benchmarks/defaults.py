@@ -3,7 +3,7 @@
     python benchmarks/defaults.py run ROWS [--data polbooks …] [--models cne …] [--criteria dp …]
         [--pairs candidates all sampled] [--gammas 1 3 …] [--seeds 5]
     python benchmarks/defaults.py report ROWS
-    python benchmarks/defaults.py bias
+    python benchmarks/defaults.py bias [--draws 20]
 
 ``run`` fits every combination that ROWS (a file of JSON lines) does not hold yet. A row has the AUC
 on held-out pairs, the gap over *all* candidates (pairs that are no training link; exact, not a
@@ -16,6 +16,8 @@ import json
 import warnings
 from itertools import product
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,6 +27,8 @@ import linkparity as lp
 from linkparity.datasets import block_model
 from linkparity.graph.candidates import candidate_pairs
 from linkparity.support.arrays import expit
+from linkparity.training.loop import training_pairs
+from linkparity.training.objective import Objective, Settings
 
 GAMMAS = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0]
 #: Block models: three groups of unequal size, links within groups 2 and 8 times as frequent.
@@ -92,16 +96,76 @@ def run(options: argparse.Namespace) -> None:
             print(row, flush=True)
 
 
+def report(options: argparse.Namespace) -> None:
+    """Print AUC and gap by strength: dp on candidates and on all pairs, then eo."""
+    rows = list(map(json.loads, options.rows.read_text().splitlines()))
+    columns = [("dp", "candidates"), ("dp", "all"), ("eo", "candidates")]
+    for criterion, pairs in columns:
+        shown = [r for r in rows if (r["criterion"], r["pairs"]) == (criterion, pairs)]
+        gammas = sorted({row["gamma"] for row in shown})
+        heading = ["data set, model (seeds)", "plain", *(f"γ {gamma:g}" for gamma in gammas)]
+        print(f"\n{criterion}, pairs {pairs}: AUC / gap\n| {' | '.join(heading)} |")
+        print("| --- " * len(heading) + "|")
+        for data, model in dict.fromkeys((row["data"], row["model"]) for row in shown):
+            own = [r for r in rows if (r["data"], r["model"]) == (data, model)]
+            of = [r for r in own if (r["criterion"], r["pairs"]) == (criterion, pairs)]
+            cells = [[r for r in own if r["criterion"] == "none"]]
+            cells += [[r for r in of if r["gamma"] == gamma] for gamma in gammas]
+            seeds = len({row["seed"] for row in of})
+            texts = [_mean_text(cell, criterion) for cell in cells]
+            print(f"| {data}, {model} ({seeds}) | {' | '.join(texts)} |")
+
+
+def _mean_text(rows: list[dict[str, Any]], measure: str) -> str:
+    if not rows:
+        return ""
+    return f"{fmean(r['auc'] for r in rows):.3f} / {fmean(r[measure] for r in rows):.4f}"
+
+
+def bias(options: argparse.Namespace) -> None:
+    """Print the mean divergence on drawn pairs, by their number, beside that on all pairs."""
+    graph = lp.split_links(lp.load("polblogs"), seed=0).train
+    model = lp.LinkPredictor("cne", seed=0).fit(graph).model_
+    print("| partners per node | mean divergence ÷ exact | its deviation | gap ÷ exact |")
+    print("| --- | --- | --- | --- |")
+    exact = _divergences(model, graph, Settings(method="blocks"), 1)[0]
+    for negatives in (1, 3, 10, 30, 100):
+        drawn = Settings(method="samples", negatives=negatives)
+        drawn.generator.manual_seed(0)
+        found = _divergences(model, graph, drawn, options.draws) / exact
+        mean, deviation = found.mean(axis=0), found.std(axis=0)
+        print(f"| {negatives} | {mean[0]:.4f} | {deviation[0]:.4f} | {mean[1]:.4f} |")
+
+
+def _divergences(
+    model: lp.LinkModel, graph: lp.Graph, settings: Settings, draws: int
+) -> np.ndarray:
+    """``(draws, 2)`` divergence to dp over candidates, and the gap."""
+    objective = Objective.of("dp", 100.0, "model", 0.0)
+    pairs = training_pairs(model, graph, objective, settings)
+    found = []
+    for _ in range(draws):
+        batch = pairs.score(model, 0)
+        batch.fit_loss()
+        parity = objective.parity(batch)
+        assert parity is not None
+        found.append((parity.kl, parity.gap))
+    return np.array(found)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
-    parser.add_argument("rows", type=Path)
+    parser.add_argument("what", choices=("run", "report", "bias"))
+    parser.add_argument("rows", type=Path, nargs="?", default=Path("defaults.jsonl"))
     parser.add_argument("--data", nargs="+", default=["polbooks", "polblogs", "ml100k", *BLOCKS])
     parser.add_argument("--models", nargs="+", default=["cne", "dot-product", "gae"])
     parser.add_argument("--criteria", nargs="+", default=["dp"])
     parser.add_argument("--pairs", nargs="+", default=["candidates", "all"])
     parser.add_argument("--gammas", nargs="+", type=float, default=GAMMAS)
     parser.add_argument("--seeds", type=int, default=5)
-    run(parser.parse_args())
+    parser.add_argument("--draws", type=int, default=20)
+    options = parser.parse_args()
+    {"run": run, "report": report, "bias": bias}[options.what](options)
 
 
 if __name__ == "__main__":
