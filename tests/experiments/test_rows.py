@@ -14,8 +14,8 @@ from linkparity.metrics.results import CellScore
 from linkparity.support.errors import InputError
 
 KEYS = (
-    "dataset model criterion gamma strength seed auc ap dp eo rdp rb kl fit_seconds epochs pairs "
-    "links intervals cells reasons notes error test_pairs settings versions id data_sha256 "
+    "dataset model criterion gamma strength seed auc auc_candidates ap dp eo rdp rb kl fit_seconds "
+    "epochs pairs links intervals cells reasons notes error test_pairs settings versions id data_sha256 "
     "peak_memory history quantiles"
 )
 
@@ -93,5 +93,7 @@ def test_what_is_no_row_is_refused(run):
 
 
 def test_an_unknown_measure_is_an_attribute_error(run):
-    with pytest.raises(AttributeError, match="Row has no 'aux'; measures: auc, auc_candidates, ap, dp"):
+    with pytest.raises(
+        AttributeError, match="Row has no 'aux'; measures: auc, auc_candidates, ap, dp"
+    ):
         _ = Row.of(run).aux
