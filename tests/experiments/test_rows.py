@@ -15,8 +15,8 @@ from linkparity.support.errors import InputError
 
 KEYS = (
     "dataset model criterion gamma strength seed auc auc_candidates ap dp eo rdp rb kl fit_seconds "
-    "epochs pairs links intervals cells reasons notes error test_pairs settings versions id data_sha256 "
-    "peak_memory history quantiles"
+    "epochs pairs links intervals cells reasons notes error test_pairs settings versions id "
+    "data_sha256 peak_memory history quantiles"
 )
 
 

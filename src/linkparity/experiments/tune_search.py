@@ -120,7 +120,9 @@ class Search:
     ) -> LinkPredictor:
         """The setting, not fitted."""
         plain = gamma == 0 and postprocess is None
-        own = {} if tolerance is None else {"tolerance": tolerance}
+        own: dict[str, Any] = {} if tolerance is None else {"tolerance": tolerance}
+        if gamma == 0 and "pairs" not in self.params:
+            own["pairs"] = "candidates"  # what is judged, also where training needs all pairs
         params = {**self.params, **own}
         criterion = None if plain else self.criterion
         return LinkPredictor(model, criterion, gamma=gamma, postprocess=postprocess, **params)

@@ -62,6 +62,8 @@ class MaxEnt(LinkModel):
         if regularizer is None:
             return
         links = settings.pairs != "candidates" or regularizer.criterion.needs_labels
+        if not links and objective.gamma == 0:
+            return  # one parameter per node would have the same solution
         for epoch, a in solve_maxent(known, regularizer, objective.gamma, links):
             self.a.data = a.to(self.a.dtype)
             yield epoch
