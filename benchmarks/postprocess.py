@@ -2,14 +2,16 @@
 
     python benchmarks/postprocess.py [--data polblogs …] [--models cne …] [--seeds 3]
 
-Four orders, each with one tilt per pair of groups: none; fitted to the links that the model was
-trained on; fitted to a tenth of the training links by a twin that has not seen these, whose tilts
-the model trained on all links keeps (what ``postprocess="i-projection"`` does); the twin itself.
+Orders, each with one tilt per pair of groups: none; fitted to the links that the model was trained
+on; fitted to a tenth of the training links by a twin that has not seen these, whose tilts the model
+trained on all links keeps (what ``postprocess="i-projection"`` does); the same without the factor
+n / (n + 10) for n links; the twin itself.
 Prints one JSON line per data set, model and seed, then the means.
 """
 
 import argparse
 import json
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -18,10 +20,13 @@ from sklearn.metrics import roc_auc_score
 
 import linkparity as lp
 from defaults import gap, load
-from linkparity.prediction.tilt_table import Tilts, fit_tilt_table, withhold_links
+from linkparity.prediction.tilt_table import STEADY, Tilts, fit_tilt_table, withhold_links
+from linkparity.training.constrained import group_pair_sizes
 from linkparity.training.objective import PairWeights
 
-ORDERS = ("plain", "training links", "withheld, refitted", "withheld, twin")
+ORDERS = (
+    "plain", "training links", "withheld, refitted", "withheld, no factor", "withheld, twin",
+)  # fmt: skip
 
 
 def tilts(
@@ -42,11 +47,14 @@ def measured(name: str, model: str, seed: int) -> dict[str, tuple[float, float]]
     whole = lp.LinkPredictor(model, seed=seed).fit(train)
     twin = lp.LinkPredictor(model, seed=seed).fit(part.train)
     learnt = tilts(whole, train)
-    unseen = tilts(twin, train, part.test.index[part.test.label == 1])
+    links = part.test.index[part.test.label == 1]
+    unseen = tilts(twin, train, links)
+    count = group_pair_sizes(replace(train, links=links), links=True)
+    factor = torch.from_numpy(count / (count + STEADY))
+    full = Tilts(torch.where(factor > 0, unseen.table / factor, 0.0))
+    used = ((whole, None), (whole, learnt), (whole, unseen), (whole, full), (twin, unseen))
     found = {}
-    for order, (predictor, table) in zip(
-        ORDERS, ((whole, None), (whole, learnt), (whole, unseen), (twin, unseen)), strict=True
-    ):
+    for order, (predictor, table) in zip(ORDERS, used, strict=True):
         groups, linked = train.group[test.index], test.label == 1
         logits = predictor.predict_logits(test.index)
         logits = logits if table is None else logits + table.of(groups).numpy()
