@@ -119,6 +119,9 @@ class TableOptions:
     score: Annotated[str | None, typer.Option(help="Column of scores (probabilities).")] = None
     logit: Annotated[str | None, typer.Option(help="Column of logits, instead of --score.")] = None
     label: Annotated[str | None, typer.Option(help="Column of labels; 1 is a link.")] = None
+    weight: Annotated[
+        str | None, typer.Option(help="Column of weights of the pairs, for dp and kl.")
+    ] = None
     node: Node = None
     unknown: Annotated[str, choice(("error", "group", "drop"), "Nodes without a known group.")] = (
         "error"
@@ -133,6 +136,8 @@ class TableOptions:
         str, typer.Option(help="duckdb, spark, or a Spark master such as spark://host:7077.")
     ] = "duckdb"
     tmp: Annotated[str | None, typer.Option(help="Directory for temporary files.")] = None
+    missing: Missing = ""
+    min_pairs: MinPairs = 0
     format: FileFormat = None
     separator: Separator = None
 
@@ -146,7 +151,8 @@ class TableOptions:
             listed(self.sensitive), self.source, self.target_column, self.score, self.logit,
             self.label, self.node,
             UntidyPolicy(self.unknown, self.duplicates, self.self_loops),  # type: ignore[arg-type]
-            self.directed, self.bipartite,
+            self.directed, self.bipartite, weight=self.weight,
+            missing=listed(self.missing) if self.missing else (),
         )  # fmt: skip
         given = self.format if out != "-" else None
         files = (self.scores, self.nodes)

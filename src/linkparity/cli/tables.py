@@ -50,9 +50,8 @@ def audit(
     if html is not None:
         check_output(html, force, (table.scores, table.nodes))
     began = time.perf_counter()
-    found = audit_table(
-        table.tables(), AuditOptions(criterion, confidence, top, intervals=intervals)
-    )
+    asked = AuditOptions(criterion, confidence, top, intervals=intervals, min_pairs=table.min_pairs)
+    found = audit_table(table.tables(), asked)
     _say_cost(found.scans, found.pairs, began)
     failed = [reason for gate in gates if (reason := gate.judge(found)) is not None]
     if html is not None:
@@ -107,7 +106,7 @@ def project(
         )
     began = time.perf_counter()
     goal = opt.read_target(target)
-    measured = IntervalOptions(confidence, intervals)
+    measured = IntervalOptions(confidence, intervals, min_pairs=table.min_pairs)
     options = ProjectOptions(
         criterion, goal, tolerance, tilt_by, apply, save_tilts, explain, force, measured
     )

@@ -103,6 +103,12 @@ def gap_details(means: CellMeans, links: bool = False, min_pairs: int = 0) -> Ga
     return GapDetails(high, low, weighted, reliable, "links" if links else "pairs")
 
 
+def all_gap_details(means: CellMeans, labelled: bool, min_pairs: int = 0) -> dict[str, GapDetails]:
+    """What makes dp, and eo where labels are known."""
+    found = {"dp": gap_details(means, min_pairs=min_pairs)}
+    return found | ({"eo": gap_details(means, True, min_pairs)} if labelled else {})
+
+
 def mean_difference(mean: np.ndarray, weight: np.ndarray) -> float:
     r"""Expected difference :math:`\sum_{c,c'} w_c w_{c'} |m_c - m_{c'}| / W^2`, by sorting.
 

@@ -20,12 +20,15 @@ def audit(
     score: str | None = None,
     logit: str | None = None,
     label: str | None = None,
+    weight: str | None = None,
     node: str | None = None,
     unknown: Unknown = "error",
     duplicates: Duplicates = "error",
     self_loops: SelfLoops = "error",
     directed: bool = False,
     bipartite: bool = False,
+    missing: Sequence[str] = (),
+    min_pairs: int = 0,
     criterion: str = "dp",
     confidence: float | None = 0.95,
     top: int = 10,
@@ -45,12 +48,16 @@ def audit(
         score: column of probabilities, if it has another name.
         logit: column of logits, if it has another name.
         label: column of labels, if it has another name.
+        weight: column of weights, numbers of 0 or more, for ``dp`` and ``kl``; the other measures
+            are unweighted.
         node: column of ids in ``nodes``, if it has another name.
         unknown: nodes without a group: ``"error"``, a ``"group"`` of their own, or ``"drop"``.
         duplicates: a pair that occurs more than once: ``"error"``, or keep the ``"first"``.
         self_loops: a pair of a node with itself: ``"error"`` or ``"drop"``.
         directed: whether (a, b) and (b, a) are two pairs.
         bipartite: whether sources and targets are two kinds of nodes.
+        missing: values of the attribute that mean unknown, such as a code ``"0"``.
+        min_pairs: pairs that a pair of groups must have to count in ``dp``, links in ``eo``.
         criterion: the criterion that ``kl`` is measured for.
         confidence: confidence level of the intervals; None for no intervals.
         top: length of each node's list, for the exposure.
@@ -68,9 +75,10 @@ def audit(
 
     options = ReadOptions(
         listed(sensitive), source, target_column, score, logit, label, node,
-        UntidyPolicy(unknown, duplicates, self_loops), directed, bipartite,
+        UntidyPolicy(unknown, duplicates, self_loops), directed, bipartite, weight=weight,
+        missing=listed(missing) if missing else (),
     )  # fmt: skip
-    asked = AuditOptions(criterion, confidence, top, seed, intervals)
+    asked = AuditOptions(criterion, confidence, top, seed, intervals, min_pairs)
     return audit_table(FrameTables.of(scores, nodes, options), asked)
 
 
@@ -93,12 +101,15 @@ def project(
     score: str | None = None,
     logit: str | None = None,
     label: str | None = None,
+    weight: str | None = None,
     node: str | None = None,
     unknown: Unknown = "error",
     duplicates: Duplicates = "error",
     self_loops: SelfLoops = "error",
     directed: bool = False,
     bipartite: bool = False,
+    missing: Sequence[str] = (),
+    min_pairs: int = 0,
     confidence: float | None = 0.95,
     intervals: str = "nodes",
 ) -> Any:
@@ -125,12 +136,15 @@ def project(
         score: column of probabilities.
         logit: column of logits.
         label: column of labels.
+        weight: column of weights, for the tilts, ``kl`` and ``dp``.
         node: column of ids in ``nodes``.
         unknown: nodes without a group.
         duplicates: a pair that occurs more than once.
         self_loops: a pair of a node with itself.
         directed: whether (a, b) and (b, a) are two pairs.
         bipartite: whether sources and targets are two kinds of nodes.
+        missing: values of the attribute that mean unknown.
+        min_pairs: as for :func:`audit`, in the report.
         confidence: confidence level of the intervals in the report; None for no intervals.
         intervals: as for :func:`audit`.
 
@@ -146,10 +160,11 @@ def project(
 
     options = ReadOptions(
         listed(sensitive), source, target_column, score, logit, label, node,
-        UntidyPolicy(unknown, duplicates, self_loops), directed, bipartite,
+        UntidyPolicy(unknown, duplicates, self_loops), directed, bipartite, weight=weight,
+        missing=listed(missing) if missing else (),
     )  # fmt: skip
     tables = FrameTables.of(scores, nodes, options, numbered=True)
-    measured = IntervalOptions(confidence, intervals)
+    measured = IntervalOptions(confidence, intervals, min_pairs=min_pairs)
     asked = ProjectOptions(
         criterion, target, tolerance, tilt_by, apply, save_tilts, explain, force, measured
     )

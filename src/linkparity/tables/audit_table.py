@@ -7,6 +7,7 @@ import numpy as np
 
 from linkparity.criteria import trainable
 from linkparity.metrics.cell_means import VIEW_TITLES, VIEWS, CellMeans
+from linkparity.metrics.gap_details import all_gap_details
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.measures import VIEW_MEASURES
 from linkparity.metrics.printing import MAX_ROWS, cells_grid, measures_grid, omitted_cells
@@ -28,7 +29,7 @@ from linkparity.tables.measures.gaps_and_ranks import (
     IntervalOptions,
     gap_measures,
     rank_measures,
-    view_means,
+    score_means,
 )
 from linkparity.tables.measures.node_sums import given_scores
 from linkparity.tables.measures.sums import Statistics, measure
@@ -52,6 +53,7 @@ class AuditOptions:
         seed: random seed of the intervals.
         intervals: ``nodes`` allows for pairs that share nodes, ``pairs`` treats pairs as
             independent.
+        min_pairs: pairs that a pair of groups must have to count in dp, links in eo.
     """
 
     criterion: str = "dp"
@@ -59,6 +61,7 @@ class AuditOptions:
     top: int = 10
     seed: int = 0
     intervals: str = "nodes"
+    min_pairs: int = 0
 
     def __post_init__(self) -> None:
         trainable()[self.criterion]
@@ -70,7 +73,7 @@ class AuditOptions:
     @property
     def interval_options(self) -> IntervalOptions:
         """Which intervals are computed."""
-        return IntervalOptions(self.confidence, self.intervals, self.seed)
+        return IntervalOptions(self.confidence, self.intervals, self.seed, self.min_pairs)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -126,8 +129,8 @@ class Audit(Measured):
     def document(self) -> list[Grid | str]:
         """Measures, gaps in the three views, cells and exposure, then the sentences."""
         return [
-            measures_grid(self), self._views_grid(), cells_grid(self), *omitted_cells(self),
-            self._exposure_grid(), *self.sentences(),
+            measures_grid(self), *self.gap_grids(), self._views_grid(), cells_grid(self),
+            *omitted_cells(self), self._exposure_grid(), *self.findings(), *self.sentences(),
         ]  # fmt: skip
 
     def sentences(self) -> list[str]:
@@ -185,7 +188,7 @@ def audit_scores(table: ScoreTable, options: AuditOptions) -> Audit:
     stats = measure(table)
     views, found = estimate_measures(table, stats, options)
     shares, every = exposure(table, options.top, int(stats.count.sum()))
-    means = view_means(stats, stats.mean, table)
+    means = score_means(given_scores(table, stats))
     small = small_cells(means)
     return Audit(
         **by_measure(found),
@@ -206,6 +209,7 @@ def audit_scores(table: ScoreTable, options: AuditOptions) -> Audit:
         kept=stats.kept,
         dropped=table.dropped,
         scans=table.engine.scans,
+        gaps=all_gap_details(means, table.labelled, options.min_pairs),
     )
 
 
@@ -236,7 +240,7 @@ def _kl(table: ScoreTable, stats: Statistics, criterion: str) -> Estimate:
     except (Infeasible, NotConverged) as error:
         return Estimate(NAN, 0, reason=error.message.problem)
     cells = int(np.count_nonzero(found.cells.mass))
-    count = int(found.cells.total)
+    count = int(stats.count[found.cells.cell.numpy() >= 0].sum())
     if cells < 2:
         return Estimate(NAN, count, reason=f"needs pairs in two cells of {criterion}, got {cells}")
     return Estimate(found.kl, count)

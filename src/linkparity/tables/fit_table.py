@@ -69,10 +69,10 @@ class Tilted:
 
     @property
     def means(self) -> np.ndarray:
-        """``(K,)`` mean probability of each combination after the tilt."""
+        """``(K,)`` mean probability of each combination after the tilt, by weight."""
         stats = self.sums.stats
         yes = self.sums.combined(self.tilt)[0]
-        return np.asarray((yes + stats.ones) / stats.count)
+        return np.asarray((yes + stats.ones) / np.where(stats.weight > 0, stats.weight, 1.0))
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def _fit_twice(stats: Statistics, cells: Cells, goal: FitGoal, exact: SaturatedS
 
 
 def cells_of(table: ScoreTable, stats: Statistics, criterion: str) -> Cells:
-    """The cells of a criterion over the K combinations, each weighted by its number of pairs."""
+    """The cells of a criterion over the K combinations, each with the weight of its pairs."""
     if trainable()[criterion].needs_labels and not table.labelled:
         problem = f"criterion {criterion!r} needs a column 'label' of 0 and 1"
         fix = "add it, name it with {label=}, or use another criterion, such as dp"
@@ -224,14 +224,14 @@ def cells_of(table: ScoreTable, stats: Statistics, criterion: str) -> Cells:
     key = stats.key
     if trainable()[criterion].needs_labels:  # without a label, a pair is unconstrained
         key = np.where(stats.label[:, None] < 0, NO_GROUP, key)
-    return Cells.prepare(key, criterion, labels, stats.count, directed=table.options.directed)
+    return Cells.prepare(key, criterion, labels, stats.weight, directed=table.options.directed)
 
 
 def group_cells(table: ScoreTable, stats: Statistics, criterion: Criterion) -> Cells:
     """The K combinations in the cells that have one tilt each when tilts are by groups alone."""
     directed = table.options.directed
     by = group_criterion(criterion)
-    return Cells.prepare(stats.key, by, weight=stats.count, directed=directed)
+    return Cells.prepare(stats.key, by, weight=stats.weight, directed=directed)
 
 
 def _check_reach(table: ScoreTable, reach: Reach, tolerance: float) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import ibis
 
 from linkparity.criteria import trainable
+from linkparity.metrics.gap_details import GapDetails, all_gap_details, gaps_grid
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.printing import MAX_ROWS
 from linkparity.metrics.results import INTERVALS, few_nodes
@@ -19,6 +20,7 @@ from linkparity.support.display import (
     counted,
     format_interval,
     format_number,
+    or_nan,
     or_none,
 )
 from linkparity.support.errors import InputError
@@ -31,7 +33,12 @@ from linkparity.tables.fit_table import (
     cell_tilts,
     fit_table,
 )
-from linkparity.tables.measures.gaps_and_ranks import IntervalOptions, gap_measures, rank_measures
+from linkparity.tables.measures.gaps_and_ranks import (
+    IntervalOptions,
+    gap_measures,
+    rank_measures,
+    score_means,
+)
 from linkparity.tables.measures.node_sums import RowScores, given_scores, tilted_scores
 from linkparity.tables.measures.sums import Statistics, measure, moved_rows
 from linkparity.tables.reading.files import Tables
@@ -96,6 +103,7 @@ class Correction(Displayed):
         residual: largest distance of a constrained mean from its target; None for given tilts.
         scans: passes over the rows.
         notes: sentences to read with the numbers.
+        gaps: what makes ``dp`` and ``eo``, ``before`` and ``after``.
     """
 
     criterion: str
@@ -113,6 +121,7 @@ class Correction(Displayed):
     residual: float | None
     scans: int
     notes: tuple[str, ...]
+    gaps: dict[str, dict[str, GapDetails]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, ready for JSON."""
@@ -126,7 +135,12 @@ class Correction(Displayed):
         }
         kl = {name: or_none(getattr(self, name)) for name in ("kl", "kl_applied")}
         more = {"target": target, "tilts": tilts, "intervals": intervals, "notes": list(self.notes)}
-        return self.__dict__ | kl | more
+        gaps = [
+            {"measure": name, "when": when} | each.to_dict()
+            for when, found in self.gaps.items()
+            for name, each in found.items()
+        ]
+        return self.__dict__ | kl | more | {"gaps": gaps}
 
     def document(self) -> list[Grid | str]:
         """Gaps before and after, tilts, then the sentences."""
@@ -158,9 +172,18 @@ class Correction(Displayed):
             sentences.insert(0, f"{MISSING}: undefined for these rows; an audit says why.")
         return [
             Grid(columns, rows, f"{self.criterion}: {aim}"),
+            self._gaps_grid(),
             Grid(["pair of groups", "tilt"], tilts, "added to the logits", caption),
             *sentences,
         ]
+
+    def _gaps_grid(self) -> Grid:
+        """Between which pairs of groups the gaps are, before and after."""
+        gaps, values = {}, {}
+        for when, numbers in (("before", self.before), ("after", self.after)):
+            for name, each in self.gaps.get(when, {}).items():
+                gaps[f"{name} {when}"], values[f"{name} {when}"] = each, or_nan(numbers[name])
+        return gaps_grid(gaps, values)
 
 
 def _shown(value: float | None) -> str:
@@ -241,7 +264,10 @@ def _report(
 ) -> Correction:
     """Gaps before and after, and what the correction cost."""
     before = _measures(given_scores(table, stats), options)
-    moved = tilted_scores(table, stats, tilted.each, tilted.means)
+    given, moved = (
+        given_scores(table, stats),
+        tilted_scores(table, stats, tilted.each, tilted.means),
+    )
     after = _measures(moved, options)
     if not tilted.predicts:
         after["auc"] = Estimate(NAN, 0)
@@ -265,6 +291,10 @@ def _report(
         residual=tilted.residual,
         scans=table.engine.scans,
         notes=_notes(table, stats, tilted, before, options),
+        gaps={
+            when: all_gap_details(score_means(each), table.labelled, options.min_pairs)
+            for when, each in (("before", given), ("after", moved))
+        },
     )
 
 

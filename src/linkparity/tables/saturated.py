@@ -108,9 +108,9 @@ def find_reach(cells: Cells, goal: FitGoal, exact: "SaturatedSums") -> Reach:
     """The range of the means of the cells' constraints, and the targets asked of them."""
     layout = cells.layout
     weight = layout.weight(cells.mass)
-    divisor = np.maximum(weight, 1)
+    divisor = np.where(weight > 0, weight, 1.0)
     ones, zeros = layout.entries.statistic_sums(exact.ones, exact.zeros)
-    frozen = (weight > 0) & (ones + zeros == weight)
+    frozen = (weight > 0) & (ones + zeros >= weight * (1 - ROUNDING))
     high = np.where(frozen, ones, weight - zeros) / divisor
     return Reach(cells, ones / divisor, high, frozen, _wanted(cells, goal, exact, weight))
 

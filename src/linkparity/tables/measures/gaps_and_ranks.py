@@ -16,13 +16,15 @@ from linkparity.metrics.intervals.estimates import (
     rdp_estimate,
 )
 from linkparity.metrics.results import INTERVALS
+from linkparity.metrics.scored_pairs import check_min_pairs
 from linkparity.support.errors import InputError
 from linkparity.support.validation import check_seed
 from linkparity.tables.measures.node_sums import CellSet, RowScores, mean_spreads
 from linkparity.tables.measures.rank_spreads import Classes, rank_spreads, with_class
 from linkparity.tables.measures.rank_sums import RankSums
 from linkparity.tables.measures.sums import Statistics
-from linkparity.tables.reading.score_table import ScoreTable
+
+NO_WEIGHTED_INTERVAL = "an audit has no interval of weighted means"
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,13 @@ class IntervalOptions:
         confidence: confidence level; None for no intervals.
         kind: ``nodes`` allows for pairs that share nodes, ``pairs`` treats pairs as independent.
         seed: random seed of the draws for the largest gap.
+        min_pairs: pairs that a cell must have to count in dp, links in eo.
     """
 
     confidence: float | None = 0.95
     kind: str = "nodes"
     seed: int = 0
+    min_pairs: int = 0
 
     def check(self, caller: str) -> None:
         """Refuse what cannot be computed."""
@@ -46,6 +50,7 @@ class IntervalOptions:
             raise InputError(problem, argument="confidence", caller=caller)
         INTERVALS[self.kind]
         check_seed(self.seed, "seed", caller)
+        check_min_pairs(self.min_pairs, caller)
 
     @property
     def by_node(self) -> bool:
@@ -56,13 +61,16 @@ class IntervalOptions:
 def gap_measures(
     scores: RowScores, views: Sequence[str], options: IntervalOptions
 ) -> dict[str, dict[str, Estimate]]:
-    """``dp`` and ``eo`` in some views, with intervals."""
+    """``dp`` and ``eo`` in some views, with intervals; a weighted ``dp`` has none."""
     units = ("pairs", "links") if scores.table.labelled else ("pairs",)
     asked = [(view, unit) for view in views for unit in units]
     sets = [_cell_set(scores, view, unit) for view, unit in asked]
     spreads: list[Spread | None] = [None] * len(sets)
     if options.confidence is not None:
-        spreads = list(mean_spreads(scores, sets, options.by_node))
+        plain = [i for i, (_, unit) in enumerate(asked) if unit == "links" or not scores.weighted]
+        known = mean_spreads(scores, [sets[i] for i in plain], options.by_node) if plain else []
+        for i, each in zip(plain, known, strict=True):
+            spreads[i] = each
     none = no_interval(options.confidence)
     unknown = Estimate(NAN, 0, "links", none, "no labels were given")
     found = {view: {"dp": unknown, "eo": unknown} for view in views}
@@ -77,7 +85,7 @@ def _cell_set(scores: RowScores, view: str, unit: str) -> CellSet:
     stats, table = scores.stats, scores.table
     pairs, of = pair_keys(stats)
     member = view_cells(pairs, view, table.names).member[of]
-    means = view_means(stats, scores.mean, table, view)
+    means = score_means(scores, view)
     if unit == "pairs":
         return CellSet(member, means.mean, means.weight)
     return CellSet(member * (stats.label == 1)[:, None], means.link_mean, means.links)
@@ -91,12 +99,15 @@ def _gap(
     unit: str,
     options: IntervalOptions,
 ) -> Estimate:
-    groups = view_cells(pair_keys(scores.stats)[0], view, scores.table.names).groups
-    counted = np.asarray(cells.member.sum(axis=1)).ravel() > 0
+    means = score_means(scores, view)
+    small = means.small(options.min_pairs, links=unit == "links")
+    counted = cells.member @ (~small).astype(np.int64) > 0
     size = (int(scores.stats.count[counted].sum()), unit)
-    return gap_estimate(
-        cells.mean, spread, cell_labels(groups), size, view, options.confidence, options.seed
-    )
+    labels, draws = cell_labels(means.groups), (options.confidence, options.seed)
+    found = gap_estimate(cells.mean, spread, labels, size, view, *draws, small)
+    if options.confidence is not None and spread is None and not found.reason:
+        return replace(found, interval=(NAN, NAN), reason=NO_WEIGHTED_INTERVAL)
+    return found
 
 
 def pair_keys(stats: Statistics) -> tuple[np.ndarray, np.ndarray]:
@@ -106,32 +117,29 @@ def pair_keys(stats: Statistics) -> tuple[np.ndarray, np.ndarray]:
     return pairs[:, 1:], of.reshape(-1)
 
 
-def five_sums(stats: Statistics, mean: np.ndarray, labelled: bool) -> np.ndarray:
-    """``(G, 5)`` of :class:`~linkparity.metrics.CellSums` per group pair, at means ``(K,)``."""
+def five_sums(scores: RowScores) -> np.ndarray:
+    """``(G, 5)`` of :class:`~linkparity.metrics.CellSums` per group pair."""
+    stats, labelled = scores.stats, scores.table.labelled
     pairs, of = pair_keys(stats)
     size = len(pairs)
-    linked = stats.label == 1
-    links = stats.count * linked
-    mass = stats.count * mean
+    links = stats.count * (stats.label == 1)
     unknown = np.full(size, np.nan)
     return np.stack(
         [
             np.bincount(of, stats.count, size),
             np.bincount(of, links, size) if labelled else unknown,
-            np.bincount(of, stats.count, size),
-            np.bincount(of, mass, size),
-            np.bincount(of, mass * linked, size) if labelled else unknown,
+            np.bincount(of, stats.weight, size),
+            np.bincount(of, stats.weight * scores.weighted_mean, size),
+            np.bincount(of, links * scores.mean, size) if labelled else unknown,
         ],
         axis=1,
     )
 
 
-def view_means(
-    stats: Statistics, mean: np.ndarray, table: ScoreTable, view: str = "subgroup"
-) -> CellMeans:
-    """Means per cell of a view, at means ``(K,)`` of the combinations."""
-    pairs, _ = pair_keys(stats)
-    return cell_means(pairs, five_sums(stats, mean, table.labelled), view, table.names)
+def score_means(scores: RowScores, view: str = "subgroup") -> CellMeans:
+    """Means per cell of a view: by weight over all pairs, without weights over links."""
+    pairs, _ = pair_keys(scores.stats)
+    return cell_means(pairs, five_sums(scores), view, scores.table.names)
 
 
 @dataclass(frozen=True)

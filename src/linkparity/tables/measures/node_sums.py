@@ -28,6 +28,7 @@ class RowScores:
             ``score``, which orders them.
         mean: ``(K,)`` mean probability of each combination.
         square: ``(K,)`` sum of squared distances from that mean.
+        weighted_mean: ``(K,)`` mean probability by weight, the same without weights.
     """
 
     table: ScoreTable
@@ -35,6 +36,12 @@ class RowScores:
     rows: Any
     mean: np.ndarray
     square: np.ndarray
+    weighted_mean: np.ndarray
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights, for dp and kl."""
+        return self.table.weighted
 
 
 def given_scores(table: ScoreTable, stats: Statistics) -> RowScores:
@@ -42,22 +49,38 @@ def given_scores(table: ScoreTable, stats: Statistics) -> RowScores:
     rows = table.good
     score = rows.x if table.columns.logits else rows.p
     rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=rows.p, score=score)
-    return RowScores(table, stats, rows, stats.mean, stats.square)
+    return RowScores(table, stats, rows, stats.mean, stats.square, stats.weighted_mean)
 
 
 def tilted_scores(
-    table: ScoreTable, stats: Statistics, tilt: np.ndarray, mean: np.ndarray
+    table: ScoreTable, stats: Statistics, tilt: np.ndarray, weighted_mean: np.ndarray
 ) -> RowScores:
-    """The scores with ``tilt (K,)`` added to their logits, whose means are ``mean (K,)``."""
-    rows = beside(table, moved_rows(table, stats, tilt), stats, middle=mean)
+    """The scores with ``tilt (K,)`` added to their logits, whose means are those given ``(K,)``."""
+    moved = moved_rows(table, stats, tilt)
+    mean = _plain_means(table, stats, moved) if table.weighted else weighted_mean
+    rows = beside(table, moved, stats, middle=mean)
     score = rows.x + rows.t
-    p = ibis.ifelse(movable(rows), sigmoid(score), rows.p) if stats.kept else sigmoid(score)
+    p = _moved_prob(rows, stats)
     rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=p, score=score, middle=rows.middle)
     off = rows.p - rows.middle
     found = table.engine.small(rows.group_by("code").aggregate(square=(off * off).sum()))
     square = np.zeros(len(stats.code))
     square[np.searchsorted(stats.code, found["code"])] = found["square"]
-    return RowScores(table, stats, rows, mean, square)
+    return RowScores(table, stats, rows, mean, square, weighted_mean)
+
+
+def _moved_prob(rows: Any, stats: Statistics) -> Any:
+    tilted = sigmoid(rows.x + rows.t)
+    return ibis.ifelse(movable(rows), tilted, rows.p) if stats.kept else tilted
+
+
+def _plain_means(table: ScoreTable, stats: Statistics, moved: Any) -> np.ndarray:
+    """``(K,)`` mean probability of tilted rows, without weights."""
+    rows = moved.select(code=moved.code, p=_moved_prob(moved, stats))
+    found = table.engine.small(rows.group_by("code").aggregate(p=rows.p.mean()))
+    mean = np.zeros(len(stats.code))
+    mean[np.searchsorted(stats.code, found["code"])] = found["p"]
+    return mean
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,13 +31,16 @@ class Statistics:
         count: ``(K,)`` pairs.
         mean: ``(K,)`` mean probability.
         square: ``(K,)`` sum of squared distances from that mean.
-        yes: ``(K,)`` sum of p over the scores that can be tilted.
-        no: ``(K,)`` sum of 1 − p over them.
-        spread: ``(K,)`` sum of p(1 − p) over them.
-        zeros: ``(K,)`` number of scores of exactly 0, which no tilt can change.
-        ones: ``(K,)`` number of scores of exactly 1.
+        weight: ``(K,)`` weight of the pairs, their number without weights.
+        weighted_mean: ``(K,)`` mean probability by weight, 0 without weight.
+        yes: ``(K,)`` weighted sum of p over the scores that can be tilted.
+        no: ``(K,)`` that of 1 − p.
+        spread: ``(K,)`` that of p(1 − p).
+        zeros: ``(K,)`` weight of scores of exactly 0, which no tilt can change.
+        ones: ``(K,)`` weight of scores of exactly 1.
+        kept: number of scores of exactly 0 or 1.
         bin_of: ``(2 B,)`` combination of each bin of finite logits, twice.
-        bin_count: ``(2 B,)`` half the pairs in it.
+        bin_count: ``(2 B,)`` half the weight in it.
         bin_logit: ``(2 B,)`` mean logit in it less, then plus the standard deviation.
         bound: a number that no finite logit exceeds in absolute value.
     """
@@ -48,20 +51,18 @@ class Statistics:
     count: np.ndarray
     mean: np.ndarray
     square: np.ndarray
+    weight: np.ndarray
+    weighted_mean: np.ndarray
     yes: np.ndarray
     no: np.ndarray
     spread: np.ndarray
     zeros: np.ndarray
     ones: np.ndarray
+    kept: int
     bin_of: np.ndarray
     bin_count: np.ndarray
     bin_logit: np.ndarray
     bound: float
-
-    @property
-    def kept(self) -> int:
-        """Number of scores of exactly 0 or 1."""
-        return int((self.zeros + self.ones).sum())
 
 
 def measure(table: ScoreTable) -> Statistics:
@@ -73,14 +74,18 @@ def measure(table: ScoreTable) -> Statistics:
     floor = (near * fine).floor()
     bin_ = ibis.ifelse(finite, floor, ibis.ifelse(rows.x > 0, EDGE, -EDGE))
     q = sigmoid(-rows.x) if table.columns.logits else 1 - rows.p
+    weight = {"w": rows.w} if table.weighted else {}
     cut = rows.select(
-        code=rows.code, bin=bin_.cast("int32"), p=rows.p, q=q, x=rows.x, d=near - floor / fine
-    )
+        code=rows.code, bin=bin_.cast("int32"), p=rows.p, q=q, x=rows.x, d=near - floor / fine,
+        **weight,
+    )  # fmt: skip
+    w = cut.w if table.weighted else 1.0
+    plain = {"n": cut.count(), "s": cut.p.sum(), "ss": (cut.p * cut.p).sum()}
     found = table.engine.small(
         cut.group_by("code", "bin").aggregate(
-            n=cut.count(), s=cut.p.sum(), ss=(cut.p * cut.p).sum(), q=cut.q.sum(),
-            pq=(cut.p * cut.q).sum(), d=cut.d.sum(), dd=(cut.d * cut.d).sum(),
-            far=cut.x.abs().max(),
+            **plain, q=(w * cut.q).sum(), pq=(w * cut.p * cut.q).sum(), d=(w * cut.d).sum(),
+            dd=(w * cut.d * cut.d).sum(), far=cut.x.abs().max(),
+            **({"w": cut.w.sum(), "ws": (cut.w * cut.p).sum()} if table.weighted else {}),
         )
     )  # fmt: skip
     return _statistics(table, found, fine)
@@ -90,6 +95,7 @@ def _statistics(table: ScoreTable, found: dict[str, Any], fine: int) -> Statisti
     order = np.lexsort((found["bin"], found["code"]))
     names = ("code", "bin", "n", "s", "ss", "q", "pq", "d", "dd", "far")
     code, bins, n, s, ss, q, pq, d, dd, far = (found[name][order] for name in names)
+    w, ws = (found[name][order] for name in (("w", "ws") if table.weighted else ("n", "s")))
     codes, of = np.unique(code, return_inverse=True)
     size = len(codes)
     key, label = table.keys(codes)
@@ -97,16 +103,20 @@ def _statistics(table: ScoreTable, found: dict[str, Any], fine: int) -> Statisti
     mean = np.bincount(of, s, size) / count
     inside = np.maximum(ss - s * s / n, 0.0) + n * (s / n - mean[of]) ** 2
     finite = np.abs(bins) < EDGE
-    middle, wide = bins / fine + d / n, np.sqrt(np.maximum(dd / n - (d / n) ** 2, 0.0))
+    used = np.where(w > 0, w, 1.0)
+    middle, wide = bins / fine + d / used, np.sqrt(np.maximum(dd / used - (d / used) ** 2, 0.0))
+    weight = np.bincount(of, w, size)
     return Statistics(
-        codes, key, label, count, mean, np.bincount(of, inside, size),
-        yes=np.bincount(of, s * finite, size),
+        codes, key, label, count, mean, np.bincount(of, inside, size), weight,
+        weighted_mean=np.bincount(of, ws, size) / np.where(weight > 0, weight, 1.0),
+        yes=np.bincount(of, ws * finite, size),
         no=np.bincount(of, q * finite, size),
         spread=np.bincount(of, pq, size),
-        zeros=np.bincount(of, n * (bins == -EDGE), size),
-        ones=np.bincount(of, n * (bins == EDGE), size),
+        zeros=np.bincount(of, w * (bins == -EDGE), size),
+        ones=np.bincount(of, w * (bins == EDGE), size),
+        kept=int(n[~finite].sum()),
         bin_of=np.tile(of[finite], 2),
-        bin_count=np.tile(n[finite] / 2, 2),
+        bin_count=np.tile(w[finite] / 2, 2),
         bin_logit=np.concatenate([(middle - wide)[finite], (middle + wide)[finite]]),
         bound=float(far[finite].max(initial=0.0)) + 1.0,
     )  # fmt: skip
@@ -146,10 +156,11 @@ class TableSums:
         small = z.mutate(e=(-z.z.abs()).exp())
         part = small.mutate(s=1 / (1 + small.e))
         near, far = part.s, part.e * part.s
+        w = part.w if self.table.weighted else 1.0
         sums = part.group_by("code").aggregate(
-            yes=ibis.ifelse(part.z > 0, near, far).sum(),
-            no=ibis.ifelse(part.z > 0, far, near).sum(),
-            spread=(near * far).sum(),
+            yes=(w * ibis.ifelse(part.z > 0, near, far)).sum(),
+            no=(w * ibis.ifelse(part.z > 0, far, near)).sum(),
+            spread=(w * near * far).sum(),
         )
         found = self._by_code(sums, ("yes", "no", "spread"))
         self.known = [self.known[0], (tilt.copy(), found)]
@@ -171,7 +182,8 @@ class TableSums:
             turned = ibis.ifelse(right, -rows.tilt, rows.tilt)
             steep = _softplus(turned - rows.x.abs()) - _softplus(-rows.x.abs())
             log = ibis.ifelse(turned > STEEP, steep, log)
-        rows = rows.mutate(log=log, right=right.cast("int64"))
+        w = rows.w if self.table.weighted else 1.0
+        rows = rows.mutate(log=w * log, right=w * right.cast("int64"))
         sums = rows.group_by("code").aggregate(log=rows.log.sum(), right=rows.right.sum())
         logs, rights = self._by_code(sums, ("log", "right"))
         return self._gather(each * (self.combined(tilt)[0] - rights) - logs)

@@ -27,6 +27,8 @@ class ReadOptions:
         directed: whether (a, b) and (b, a) are two pairs.
         bipartite: whether sources and targets are two kinds of nodes.
         unlabelled: whether a label may be missing.
+        weight: column of weights, for dp and kl.
+        missing: values of the attributes that mean unknown, such as a code 0.
     """
 
     sensitive: tuple[str, ...]
@@ -40,6 +42,8 @@ class ReadOptions:
     directed: bool = False
     bipartite: bool = False
     unlabelled: bool = False
+    weight: str | None = None
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice("unknown", self.untidy.unknown, choices=("error", "group", "drop"))
@@ -69,6 +73,7 @@ class Columns:
         source_groups: groups of the source, empty when a table of nodes has them.
         target_groups: groups of the target; empty when it has none.
         swapped: whether source and target are exchanged.
+        weight: the weights, if there are any.
     """
 
     source: str
@@ -80,6 +85,7 @@ class Columns:
     source_groups: tuple[str, ...] = ()
     target_groups: tuple[str, ...] = ()
     swapped: bool = False
+    weight: str | None = None
 
     @property
     def exchanged(self) -> "Columns":
@@ -96,9 +102,9 @@ class Columns:
     @property
     def used(self) -> set[str]:
         """All columns that are read in the score table."""
-        label = () if self.label is None else (self.label,)
+        more = (name for name in (self.label, self.weight) if name is not None)
         ends = (self.source, self.target, self.value)
-        return {*ends, *label, *self.source_groups, *self.target_groups}
+        return {*ends, *more, *self.source_groups, *self.target_groups}
 
 
 def pick_columns(scores: Input, nodes: Input | None, options: ReadOptions) -> Columns:
@@ -107,7 +113,8 @@ def pick_columns(scores: Input, nodes: Input | None, options: ReadOptions) -> Co
     if len(known) < 3:
         problem = f"needs columns source, target and score (or logit), got {', '.join(known)}"
         raise InputError(problem, where=scores.name)
-    reserved = (options.score, options.logit, options.label, "score", "logit", "label")
+    named = (options.score, options.logit, options.label, options.weight)
+    reserved = (*named, "score", "logit", "label")
     source, target = pick_ends(scores, options.source, options.target_column, reserved)
     value, logits = _pick_value(scores, options)
     label = None if options.label is None else _given(scores, "label", options.label)
@@ -115,7 +122,8 @@ def pick_columns(scores: Input, nodes: Input | None, options: ReadOptions) -> Co
         label = "label"
     if label is None:
         _warn_of_label(scores, {source, target, value})
-    found = Columns(source, target, value, logits, label)
+    weight = None if options.weight is None else _given(scores, "weight", options.weight)
+    found = Columns(source, target, value, logits, label, weight=weight)
     if nodes is not None:
         return replace(found, node=pick_node_column(nodes, options.sensitive, options.node))
     first, second = (

@@ -76,8 +76,12 @@ def number_values(
     ends: Sequence[tuple[Any, tuple[str, ...]]],
     where: str,
     names: tuple[str, ...],
+    codes: tuple[str, ...] = (),
 ) -> Groups:
-    """Number the distinct values of the columns ``names``, which one or two ends of pairs have."""
+    """Number the distinct values of the columns ``names``, which one or two ends of pairs have.
+
+    ``codes`` are values that mean unknown.
+    """
     parts = []
     for table, columns in ends:
         for name, column in zip(names, columns, strict=True):
@@ -87,6 +91,8 @@ def number_values(
         part = table.select(**{f"v{i}": table[name] for i, name in enumerate(columns)}).distinct()
         for name in part.columns:
             part = part.filter(~missing(part[name]))
+            if codes:
+                part = part.filter(~id_text(part[name]).isin(codes))
         parts.append(part)
     both = parts[0] if len(parts) == 1 else ibis.union(*parts, distinct=True)
     engine.scans += 1
@@ -130,7 +136,7 @@ def with_group(table: Any, columns: tuple[str, ...], mapping: Any, name: str) ->
 def read_nodes(engine: Engine, nodes: Input, column: str, options: ReadOptions) -> Groups:
     """Number the nodes, whose ids are in ``column``, and their groups; each node has one."""
     table, sensitive = nodes.table, options.sensitive
-    groups = number_values(engine, [(table, sensitive)], nodes.name, sensitive)
+    groups = number_values(engine, [(table, sensitive)], nodes.name, sensitive, options.missing)
     values = {f"v{i}": table[name] for i, name in enumerate(sensitive)}
     row = table[ROW] if nodes.ordered else ibis.literal(0)
     plain = table.select(node=table[column], row=row, **values)

@@ -17,6 +17,7 @@ from linkparity.tables.reading.nodes import no_rows
 from linkparity.tables.reading.score_table import (
     BAD_LABEL,
     BAD_SCORE,
+    BAD_WEIGHT,
     LOOP,
     NO_SCORE,
     NO_SOURCE,
@@ -75,6 +76,7 @@ def _check_issues(table: ScoreTable, issue: np.ndarray, first: np.ndarray) -> No
         (NO_SCORE, columns.value, "score", "a number", ""),
         (BAD_SCORE, columns.value, "score", *score),
         (BAD_LABEL, columns.label, "label", "0 or 1", "use 1 for a link, 0 for any other pair"),
+        (BAD_WEIGHT, columns.weight, "weight", "a weight", "use finite numbers of 0 or more"),
     ):
         if not (issue == kind).any():
             continue

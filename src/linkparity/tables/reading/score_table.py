@@ -22,7 +22,7 @@ from linkparity.tables.reading.nodes import (
 )
 
 #: What may be wrong with a row, in the order in which it is reported.
-OK, NO_SOURCE, NO_TARGET, NO_SCORE, BAD_SCORE, BAD_LABEL, LOOP = range(7)
+OK, NO_SOURCE, NO_TARGET, NO_SCORE, BAD_SCORE, BAD_LABEL, BAD_WEIGHT, LOOP = range(8)
 #: Labels in a code: 0, 1, and none.
 LABELS, NO_LABEL = 3, 2
 #: A larger logit is a probability of exactly 0 or 1 in float64.
@@ -41,7 +41,8 @@ class ScoreTable:
         groups: values and nodes with their groups.
         names: names of the groups.
         rows: Ibis table, one row per row of the input: ``row, a, b`` (nodes), ``ga, gb`` (groups,
-            −1 for none), ``code`` (groups and label in one number), ``p``, ``x``, ``issue``.
+            −1 for none), ``code`` (groups and label in one number), ``p``, ``x``, ``issue``; with
+            weights also ``w``.
         good: the same, only the rows that count.
         one_sided: whether only sources have groups.
         grid: number of values of a group in a code: every group, none, and unknown.
@@ -69,12 +70,19 @@ class ScoreTable:
         """Whether there are labels."""
         return self.columns.label is not None
 
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights, for dp and kl."""
+        return self.columns.weight is not None
+
     def to_write(self, numbers: bool) -> Any:
         """The input; with ``numbers``, the scores and labels of a text file as numbers."""
         given, label = self.given.table, self.columns.label
         if not numbers or not self.given.text:
             return given
         found = {self.columns.value: number(given[self.columns.value])}
+        if self.columns.weight is not None:
+            found[self.columns.weight] = number(given[self.columns.weight])
         if label is not None:
             found[label] = label_number(given[label]).cast("int8")
         return given.mutate(**found)
@@ -94,7 +102,7 @@ def classify(
     if nodes is None:
         first, second = _renamed("s", columns.source_groups), _renamed("t", columns.target_groups)
         ends = [(base, first), (base, second)] if second else [(base, first)]
-        groups = number_values(engine, ends, scores.name, columns.source_groups)
+        groups = number_values(engine, ends, scores.name, columns.source_groups, options.missing)
         one_sided = not columns.target_groups
         joined = _join_columns(engine, base, first, second, groups)
     else:
@@ -119,13 +127,15 @@ def _base(scores: Input, columns: Columns) -> Any:
     for i, name in enumerate(columns.target_groups):
         extra[f"s{i}"], extra[f"t{i}"] = comparable(extra[f"s{i}"], table[name])
     source, target = comparable(table[columns.source], table[columns.target])
-    for name in filter(None, (columns.value, columns.label)):
+    for name in filter(None, (columns.value, columns.label, columns.weight)):
         kind = table[name].type()
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
             problem = f"column {name!r} holds values of the type {kind}, not numbers"
             raise InputError(problem, "name another column", where=scores.name)
     if columns.label is not None:
         label = _label_code(table[columns.label])
+    if columns.weight is not None:
+        extra["weight"] = number(table[columns.weight])
     return table.select(
         row=table[ROW] if scores.ordered else ibis.literal(0),
         source=source,
@@ -198,9 +208,10 @@ def _classified(
         low, high = ibis.least(low, high), ibis.greatest(low, high)
     label = joined.label.fill_null(0.0)
     code = ((low + 1) * grid + (high + 1)) * LABELS + label.cast("int32")
+    weight = {} if columns.weight is None else {"w": joined.weight}
     return joined.select(
         row=joined.row, a=joined.a, b=joined.b, ga=joined.ga, gb=joined.gb,
-        code=code.cast("int32"), p=p, x=x, issue=_issue(joined, columns, options),
+        code=code.cast("int32"), p=p, x=x, issue=_issue(joined, columns, options), **weight,
     )  # fmt: skip
 
 
@@ -218,6 +229,10 @@ def _issue(joined: Any, columns: Columns, options: ReadOptions) -> Any:
         if not options.unlabelled:
             wrong |= joined.label == NO_LABEL
         checks.append((wrong, BAD_LABEL))
+    if columns.weight is not None:
+        weight = joined.weight
+        bad = weight.isnan() | (weight < 0.0) | (weight > 1.7e308)
+        checks.append((weight.isnull() | bad, BAD_WEIGHT))
     if not options.bipartite:
         checks.append((joined.source == joined.target, LOOP))
     return ibis.cases(*checks, else_=OK).cast("int8")
