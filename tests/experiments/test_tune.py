@@ -156,3 +156,46 @@ def test_train_measures_candidates_unless_pairs_are_sampled_or_it_is_told_otherw
     assert paper["eo"] is None
     assert exit_code("train", "polbooks", "--measures", "auc,dpp") == 2
     assert "unknown measure 'dpp'; did you mean 'dp'?" in capfd.readouterr().err
+
+
+def test_a_projection_within_the_limit_is_the_fit_of_its_settings(found):
+    projected = [t for t in found.curve if t.postprocess]
+    assert projected[0].gamma == 0
+    assert projected[0].tolerance == 0.005
+    assert projected[0].gaps["dp"] == pytest.approx(0.01, abs=1e-6)
+    assert all(t.gaps["dp"] < 1e-6 for t in projected[1:])
+    inner = lp.split_links(lp.split_links(lp.load("polbooks"), seed=0).train, test=0.1, seed=1)
+    for trial in projected[:2]:
+        again = lp.LinkPredictor(
+            "dot-product", "dp", trial.gamma, 0, epochs=EPOCHS, dimension=8,
+            postprocess="i-projection", tolerance=trial.tolerance,
+        ).fit(inner.train)  # fmt: skip
+        scores = lp.evaluate(again, inner, None, pairs="candidates")
+        assert trial.auc == pytest.approx(scores.auc, abs=1e-12)
+        assert trial.gaps["dp"] == pytest.approx(scores.dp, abs=1e-9)
+
+
+def test_ctrl_c_within_a_fit_ends_the_search(monkeypatch):
+    """``LinkPredictor.fit`` alone would go on with a model half trained."""
+    fit, fits = lp.LinkPredictor.fit, []
+
+    def interrupted(self, graph, y=None, on_epoch=None):
+        fits.append(self.gamma)
+
+        def stop(epoch):
+            if len(fits) == 2 and epoch.epoch == 2:
+                raise KeyboardInterrupt
+
+        return fit(self, graph, y, stop)
+
+    monkeypatch.setattr(lp.LinkPredictor, "fit", interrupted)
+    found = tune(lp.load("polbooks"), {"dp": 0.001}, "dot-product", epochs=5)
+    assert not found.complete
+    assert [t.gamma for t in found.curve] == [0.0, 0.0]
+    assert len(fits) == 3  # plain, the interrupted one, and the choice on all training links
+
+
+def test_a_limit_on_eo_tries_every_kind_of_setting():
+    found = tune(lp.load("polbooks"), {"eo": 0.001}, "maxent", seed=0)
+    kinds = {(t.gamma > 0, t.postprocess) for t in found.curve}
+    assert kinds == {(False, None), (False, "i-projection"), (True, None), (True, "i-projection")}

@@ -711,3 +711,18 @@ for name in MODELS:
     env = os.environ | {"TMPDIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", code, str(helpers)], env=env, check=True)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("model", "pairs"), [("cne", "candidates"), ("maxent", "all")])
+def test_parity_is_about_candidates_unless_the_model_needs_all_pairs(model, pairs):
+    graph = planted()
+    index = all_index(graph)
+    given = {"seed": 1} | ({} if model == "maxent" else {"epochs": 10, "dimension": 4})
+    logits = {
+        each: LinkPredictor(model, "dp", pairs=each, **given).fit(graph).predict_logits(index)
+        for each in (None, "candidates", "all", "sampled")
+    }
+    assert np.array_equal(logits[None], logits[pairs])
+    same = {"all", "sampled"} if model == "maxent" else {pairs}
+    others = {"candidates", "all", "sampled"} - same
+    assert not any(np.array_equal(logits[None], logits[each]) for each in others)
