@@ -5,7 +5,7 @@
     python benchmarks/tradeoff.py default ROWS [--data …] [--seeds 1]
 
 ``run`` makes every row that ROWS (a file of JSON lines) does not hold yet: for a data set, model,
-criterion and seed, ``tune`` chooses with a limit of half the paper's gap, and the chosen model is
+criterion and seed, ``tune`` chooses with a limit below the paper's gap, and the chosen model is
 measured on the paper's test pairs, as the plain one. ``default`` fits each model plain and with
 ``criterion="dp"``, everything else at its default, and measures the exact gap on candidates.
 ``report`` prints the tables of the README, and what is to be reached.
@@ -26,9 +26,9 @@ from linkparity.experiments.paper import published
 DATA = ("polblogs", "ml100k", "facebook")
 MODELS = ("maxent", "dot-product", "cne", "gae")
 CRITERIA = ("dp", "eo")
-#: The limit that ``tune`` is given, as a share of the paper's gap: the paper's test pairs are a
-#: sample, so that the measured gap exceeds the true one.
-SHARE = 0.5
+#: The limits that ``tune`` is given, as shares of the paper's gap. The paper's test pairs are a
+#: sample, so that the measured dp exceeds the exact one; eo is an estimate in validation too.
+SHARE = {"dp": 0.5, "eo": 0.8}
 #: What is to be reached: rows, and mean gain of AUC on polblogs' dp rows.
 ROWS, GAIN = 22, 0.08
 HEAD = (
@@ -42,7 +42,7 @@ TIMES, LOW = 5.0, 0.005
 def tuned(data: str, model: str, criterion: str, seed: int) -> dict[str, Any]:
     """One row: the choice of ``tune``, and the plain model, on the paper's test pairs."""
     graph = lp.load(data)
-    limit = SHARE * published()[data, model, criterion, criterion].mean
+    limit = SHARE[criterion] * published()[data, model, criterion, criterion].mean
     found = lp.tune(graph, {criterion: limit}, model, seed=seed)
     split = lp.split_links(graph, test=0.2, seed=seed)
     plain = lp.LinkPredictor(model, seed=seed).fit(split.train)
