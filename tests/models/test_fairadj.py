@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from linkparity import Graph, LinkPredictor, evaluate, load, split_links, train
 from linkparity.cli import main
-from linkparity.models import MODELS, fairadj
+from linkparity.models import MODELS, own_losses
 from linkparity.models.fairadj import CellMeans, FairAdj
 from linkparity.models.learned_adjacency import Support
 from linkparity.training import Adam, Objective, Settings
@@ -153,7 +153,7 @@ def test_gradient_of_the_whole_loss(make_graph):
     model.first.data[:, ::2] = model.first.data[:, ::2].abs()  # no number of H near relu's kink
     model.first.data[:, 1::2] = -model.first.data[:, 1::2].abs()
     objective = Objective.of("dp", 3.0, 0.2, 0.0)
-    pairs = fairadj._Variational(graph, objective, Settings())
+    pairs = own_losses.VariationalPairs(graph, objective, Settings(), model.draw)
 
     def score():
         model.generator = torch.Generator().manual_seed(1)
@@ -248,7 +248,7 @@ def test_what_it_cannot_do_is_one_line(capsys, monkeypatch):
     assert said.count("\n") == 1
     with pytest.raises(ValueError, match="cells must be 'dp' or 'weak-dp', got 'eo'"):
         LinkPredictor("fairadj", options={"cells": "eo"}).fit(planted())
-    monkeypatch.setattr(fairadj, "MAX_PAIRS", 1000)
+    monkeypatch.setattr(own_losses, "MAX_PAIRS", 1000)
     with pytest.raises(ValueError, match="compares all pairs of nodes, and 10,585 are more"):
         LinkPredictor("fairadj").fit(planted())
     assert MODELS["fairadj"].strength == 20

@@ -10,7 +10,7 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.groups import GraphWarning
 from linkparity.models.cne import CNE
 from linkparity.models.degrees import Classes, degree_classes, half_inside, solve_classes
-from linkparity.models.parity_in_use import ParityInUse
+from linkparity.models.own_losses import ParityInUse
 from linkparity.support.errors import warn
 from linkparity.training.loop import adam_steps, training_pairs
 from linkparity.training.objective import Epoch, Objective, Settings

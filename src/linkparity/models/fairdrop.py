@@ -10,7 +10,7 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.groups import NO_GROUP
 from linkparity.models.base import LinkModel
 from linkparity.models.gae import GAE, SparseMatrix, normalised_adjacency
-from linkparity.models.parity_in_use import ParityInUse
+from linkparity.models.own_losses import ParityInUse
 from linkparity.support.errors import InputError
 from linkparity.training.loop import adam_steps, training_pairs
 from linkparity.training.objective import Epoch, Objective, PairSet, ScoredBatch, Settings
