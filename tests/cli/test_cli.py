@@ -90,7 +90,7 @@ def test_version(run):
         (["dem"], "No such command 'dem'"),
         (["demo", "--jso"], "No such option: --jso"),
         (["demo", "extra"], "unexpected extra argument"),
-        (["train", "polblogs", "--model", "dotproduct"], "did you mean 'dot-product'? known: cne"),
+        (["train", "polblogs", "--model", "dotproduct"], "did you mean 'dot-product'? known: cfc"),
         (["train", "polblogs", "--criterion", "pd"], "unknown criterion 'pd'"),
         (["train", "polblogs", "--criterion", "churn"], "unknown criterion 'churn'; known: acc"),
         (["train", "polblogs", "--postprocess", "x"], "unknown postprocess 'x'; known: i-proj"),
