@@ -1,5 +1,6 @@
 """train: nothing held out, fitting again, the table of test pairs, nodes of unknown group."""
 
+import inspect
 import json
 from pathlib import Path
 
@@ -251,6 +252,15 @@ def test_sizes_of_group_pairs_are_those_of_counting(sides):
             wanted[kind, h, g] += g != h
     assert np.array_equal(group_pair_sizes(graph), wanted[0])
     assert np.array_equal(group_pair_sizes(graph, links=True), wanted[1])
+
+
+def test_the_page_of_the_block_model_names_what_it_takes():
+    page = (Path(__file__).parents[2] / "docs" / "block-model.md").read_text()
+    code = page.split("```python\n")[1].split("```")[0]
+    scope = {}
+    exec(code, scope)
+    assert scope["graph"].truth.dp > 0
+    assert all(f"`{name}`" in page for name in inspect.signature(block_model).parameters)
 
 
 def test_options_of_training_reach_the_command_line(here, capfd):

@@ -17,6 +17,7 @@ from linkparity.graph import Graph
 from linkparity.projection import NotConverged
 from linkparity.support.errors import InputError, InputWarning, PlainError
 from linkparity.training.all_pairs.layout import AllPairs
+from linkparity.training.constrained import MAX_SMALL
 from linkparity.training.objective import (
     Epoch,
     Objective,
@@ -38,6 +39,8 @@ BLOCK_COST = (6.0, 0.13)
 SAMPLE_COST = (50.0, 8.0)
 #: Nanoseconds per pair of groups, each of which is a matrix product of its own.
 SEGMENT_COST = 25_000.0
+#: How much more blocks may cost than samples where many pairs of groups are compared.
+MANY_GROUPS_COST = 4.0
 #: Largest number of pairs that blocks hold in memory.
 MAX_PAIRS = 10**8
 
@@ -129,14 +132,18 @@ def training_pairs(
     """The pairs of a graph that ``settings`` ask for, in the cells of the objective."""
     criterion, weights = objective.criterion, pair_weights(graph, settings.negatives)
     parity, processes = parity_weights(settings.pairs, criterion, weights), Processes.here()
-    if choose(model, graph, settings) == "blocks":
+    if choose(model, graph, settings, parity=criterion is not None) == "blocks":
         return AllPairs(graph, weights, criterion, processes, parity)
     generator = settings.generator
     return SampledPairs(graph, settings.negatives, criterion, generator, processes, parity)
 
 
-def choose(model: "LinkModel", graph: Graph, settings: Settings) -> str:
-    """``"blocks"`` or ``"samples"``: as asked for, else the faster for this model and size."""
+def choose(model: "LinkModel", graph: Graph, settings: Settings, parity: bool = False) -> str:
+    """``"blocks"`` or ``"samples"``: as asked for, else the faster for this model and size.
+
+    With ``parity`` between many pairs of groups, blocks may take four times as long: drawn pairs
+    are then so few per pair of groups that their means are mostly noise.
+    """
     factors = model.checked_factors(graph)
     if settings.method == "samples":
         return "samples"
@@ -158,7 +165,8 @@ def choose(model: "LinkModel", graph: Graph, settings: Settings) -> str:
     blocks = graph.num_pairs * (BLOCK_COST[0] + BLOCK_COST[1] * width)
     blocks += SEGMENT_COST * _group_pairs(graph)
     samples = drawn * (SAMPLE_COST[0] + SAMPLE_COST[1] * width)
-    return "blocks" if blocks <= samples else "samples"
+    patience = MANY_GROUPS_COST if parity and _group_pairs(graph) > MAX_SMALL else 1.0
+    return "blocks" if blocks <= patience * samples else "samples"
 
 
 def _group_pairs(graph: Graph) -> int:

@@ -1,0 +1,47 @@
+"""Many groups: which pairs of groups training constrains, and the gap that it reports."""
+
+import numpy as np
+import pytest
+
+import linkparity as lp
+from linkparity.criteria import CRITERIA
+from linkparity.datasets.synthetic import block_model
+from linkparity.models import MODELS
+from linkparity.support.randomness import stream
+from linkparity.training import train
+from linkparity.training.constrained import MIN_PAIRS, graph_criterion, group_pair_sizes
+from linkparity.training.loop import choose
+from linkparity.training.objective import Settings
+
+
+@pytest.fixture(scope="module")
+def graph():
+    sizes = np.maximum(2, np.round(np.exp(np.random.default_rng(0).normal(2.2, 0.9, 42))))
+    return block_model(tuple(sizes.astype(int).tolist()), degree=16, homophily=30, seed=1)
+
+
+@pytest.mark.parametrize("name", ["dp", "eo"])
+def test_small_pairs_of_groups_are_unconstrained_among_many(graph, name):
+    counted = graph_criterion(CRITERIA[name], graph).counted
+    sizes = group_pair_sizes(graph, links=name == "eo")
+    if (sizes >= MIN_PAIRS).sum() > 1:
+        assert np.array_equal(counted, sizes >= MIN_PAIRS)
+    few = block_model((5, 4, 3), degree=3, seed=0)
+    assert graph_criterion(CRITERIA[name], few) is CRITERIA[name]
+
+
+def test_many_groups_are_trained_on_every_pair(graph):
+    model = MODELS["cne"](graph, 8, generator=stream(0, "model"))
+    assert choose(model, graph, Settings(negatives=30)) == "samples"
+    assert choose(model, graph, Settings(), parity=True) == "blocks"
+
+
+@pytest.mark.slow
+def test_the_training_gap_does_not_rise(graph):
+    split = lp.split_links(graph, seed=0)
+    generator = stream(0, "model")
+    model = MODELS["cne"](split.train, 8, generator=generator)
+    rows = list(train(model, split.train, "dp", pairs="candidates", generator=generator))
+    gaps = [row.gap for row in rows]
+    early, late = max(gaps[15:40]), max(gaps[-25:])
+    assert late <= 1.05 * early
