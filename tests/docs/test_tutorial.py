@@ -33,7 +33,7 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
 def test_every_command_of_the_tutorial_runs(here, capfd):
-    assert len(COMMANDS) == 13
+    assert len(COMMANDS) == 14
     assert all(command.startswith("linkparity ") for command in COMMANDS)
     for command in COMMANDS:
         text, _, expected = command.partition("  # exit ")

@@ -165,7 +165,7 @@ def test_more_pairs_than_the_table_holds_are_sampled_by_groups_and_label(here, m
 
 
 def test_unknown_nodes_may_stay_without_a_group(here, capfd):
-    args = (*COLOR, "--model", "cne", "--epochs", "5", "--criterion", "dp")
+    args = (*COLOR, "--epochs", "5", "--criterion", "dp", "--test-pairs", "paper")
     assert exit_code("train", *args) == 2
     assert "(15 of 75 nodes have no color); fill it in" in capfd.readouterr().err
     found = run_json(capfd, *args, "--unknown", "keep", "--out", "r", "--save-test", "t.csv")
