@@ -264,7 +264,7 @@ def test_results_are_means_over_the_seeds_and_a_frame(study):
     _, results = study
     frame = results.to_frame()
     assert list(frame.seed) == [row.seed for row in results]
-    assert set(frame["settings.pairs"]) == {"sampled"}
+    assert set(frame["settings.pairs"]) == {"all", "candidates"}  # maxent, others
     assert frame["auc.low"].notna().all()
     labels = [each.method for each in results.summaries()]
     assert labels == [
