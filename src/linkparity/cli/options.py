@@ -141,7 +141,7 @@ class TableOptions:
     format: FileFormat = None
     separator: Separator = None
 
-    def tables(self, out: str | None = None) -> "FileTables":
+    def tables(self, out: str | None = None, compare: str | None = None) -> "FileTables":
         """The files and how they are read; ``--format`` is that of ``out`` if that is stdout."""
         from linkparity.graph.untidy import UntidyPolicy
         from linkparity.tables.reading.columns import ReadOptions, listed
@@ -157,7 +157,7 @@ class TableOptions:
         given = self.format if out != "-" else None
         files = (self.scores, self.nodes)
         return FileTables(
-            *files, options, self.engine, self.tmp, given, out, self.format, self.separator
+            *files, options, self.engine, self.tmp, given, out, self.format, self.separator, compare
         )
 
 

@@ -25,8 +25,13 @@ def audit(
     table: opt.TableOptions,
     criterion: Annotated[str, opt.criterion("Criterion that kl is measured for.")] = "dp",
     fail_if: Annotated[
-        list[str], typer.Option(help='Exit with 1 when this holds, such as "dp>0.05".')
+        list[str],
+        typer.Option(help='Exit with 1 when this holds, such as "dp>0.05" or "dp.upper>0.1".'),
     ] = [],  # noqa: B006
+    compare: Annotated[
+        str | None,
+        typer.Option(help="Other scores of the same pairs; show the change of every measure."),
+    ] = None,
     html: Annotated[str | None, typer.Option(help="Write a report to this HTML file.")] = None,
     confidence: opt.Confidence = 0.95,
     intervals: opt.Intervals = "nodes",
@@ -44,14 +49,14 @@ def audit(
     from linkparity.tables.audit_table import AuditOptions, audit_table
     from linkparity.tables.fail_if import read_gates
 
-    gates = read_gates(fail_if)
+    gates = read_gates(fail_if, changes=compare is not None)
     if html == "-" and as_json:
         raise InputError("--json and --html - both write to stdout", "give --html a file")
     if html is not None:
-        check_output(html, force, (table.scores, table.nodes))
+        check_output(html, force, (table.scores, table.nodes, compare))
     began = time.perf_counter()
     asked = AuditOptions(criterion, confidence, top, intervals=intervals, min_pairs=table.min_pairs)
-    found = audit_table(table.tables(), asked)
+    found = audit_table(table.tables(compare=compare), asked)
     _say_cost(found.scans, found.pairs, began)
     failed = [reason for gate in gates if (reason := gate.judge(found)) is not None]
     if html is not None:

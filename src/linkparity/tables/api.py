@@ -34,6 +34,7 @@ def audit(
     top: int = 10,
     seed: int = 0,
     intervals: str = "nodes",
+    compare: Any = None,
 ) -> "Audit":
     """Measure the gaps between groups in a table of scores, whoever made them.
 
@@ -64,6 +65,9 @@ def audit(
         seed: random seed of the intervals.
         intervals: ``"nodes"`` allows for pairs that share nodes, ``"pairs"`` treats pairs as
             independent, which is too narrow.
+        compare: another table of scores for the same pairs, such as yesterday's; ``audit.change``
+            then has the change of every measure since that one, with intervals. Groups and labels
+            are those of ``scores``.
 
     Returns:
         Every measure as an attribute (``audit.dp``), with intervals, cells and exposure;
@@ -79,7 +83,7 @@ def audit(
         missing=listed(missing) if missing else (),
     )  # fmt: skip
     asked = AuditOptions(criterion, confidence, top, seed, intervals, min_pairs)
-    return audit_table(FrameTables.of(scores, nodes, options), asked)
+    return audit_table(FrameTables.of(scores, nodes, options, compare=compare), asked)
 
 
 def project(

@@ -1,6 +1,6 @@
 """Audit a score table: gaps with intervals, KL to parity, exposure, and what each rests on."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from linkparity.projection.solver import Infeasible, NotConverged
 from linkparity.support.display import Grid, counted, format_interval, format_number, or_none
 from linkparity.support.errors import InputError
 from linkparity.support.validation import whole_number
+from linkparity.tables.compare import Change, Paired, find_change, pair_rows
 from linkparity.tables.fit_table import fit_table
 from linkparity.tables.measures.exposure import GroupExposure, exposure
 from linkparity.tables.measures.gaps_and_ranks import (
@@ -92,6 +93,7 @@ class Audit(Measured):
         kept: scores of exactly 0 or 1.
         dropped: rows left out, by reason.
         scans: passes over the rows.
+        change: against another table of the same pairs, if one was given.
     """
 
     name: str
@@ -105,31 +107,38 @@ class Audit(Measured):
     kept: int
     dropped: dict[str, int]
     scans: int
+    change: Change | None = None
     view: str = field(default="subgroup", init=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, ready for JSON; undefined values are None."""
-        return super().to_dict() | {
-            "views": {view: _view_dict(found) for view, found in self.views.items()},
-            "exposure": {
-                "k": self.top,
-                "groups": [
-                    part.__dict__ | {"ratio": or_none(part.ratio)} for part in self.exposure
-                ],
-            },
-            "groups": dict(self.groups),
-            "small": list(self.small),
-            "kept": self.kept,
-            "dropped": dict(self.dropped),
-            "attribute": self.attribute,
-            "table": self.name,
-            "scans": self.scans,
-        }
+        change = {} if self.change is None else {"change": self.change.to_dict()}
+        return (
+            super().to_dict()
+            | change
+            | {
+                "views": {view: _view_dict(found) for view, found in self.views.items()},
+                "exposure": {
+                    "k": self.top,
+                    "groups": [
+                        part.__dict__ | {"ratio": or_none(part.ratio)} for part in self.exposure
+                    ],
+                },
+                "groups": dict(self.groups),
+                "small": list(self.small),
+                "kept": self.kept,
+                "dropped": dict(self.dropped),
+                "attribute": self.attribute,
+                "table": self.name,
+                "scans": self.scans,
+            }
+        )
 
     def document(self) -> list[Grid | str]:
         """Measures, gaps in the three views, cells and exposure, then the sentences."""
+        change = [] if self.change is None else [self.change.grid(self.values)]
         return [
-            measures_grid(self), *self.gap_grids(), self._views_grid(), cells_grid(self),
+            measures_grid(self), *change, *self.gap_grids(), self._views_grid(), cells_grid(self),
             *omitted_cells(self), self._exposure_grid(), *self.findings(), *self.sentences(),
         ]  # fmt: skip
 
@@ -143,6 +152,9 @@ class Audit(Measured):
             if estimate.reason and estimate.reason not in known
         ]
         reasons = [f"{name}: {reason}." for name, reason in self.reasons.items()]
+        if self.change is not None:
+            changes = self.change.reasons.items()
+            reasons += [f"change of {name}, interval: {reason}." for name, reason in changes]
         return [*reasons, *in_views, *self.notes]
 
     def _views_grid(self) -> Grid:
@@ -185,8 +197,11 @@ def audit_table(tables: Tables, options: AuditOptions) -> Audit:
 
 def audit_scores(table: ScoreTable, options: AuditOptions) -> Audit:
     """Audit a checked score table."""
+    paired = None if table.other is None else pair_rows(table)
+    table = table if paired is None else paired.now
     stats = measure(table)
     views, found = estimate_measures(table, stats, options)
+    change = None if paired is None else _change(paired, stats, found, options)
     shares, every = exposure(table, options.top, int(stats.count.sum()))
     means = score_means(given_scores(table, stats))
     small = small_cells(means)
@@ -210,7 +225,17 @@ def audit_scores(table: ScoreTable, options: AuditOptions) -> Audit:
         dropped=table.dropped,
         scans=table.engine.scans,
         gaps=all_gap_details(means, table.labelled, options.min_pairs),
+        change=change,
     )
+
+
+def _change(
+    paired: Paired, stats: Statistics, found: dict[str, Estimate], options: AuditOptions
+) -> Change:
+    """The change against the other table, whose measures need no intervals of their own."""
+    was = measure(paired.was)
+    _, before = estimate_measures(paired.was, was, replace(options, confidence=None))
+    return find_change(paired, (stats, was), (found, before), options.interval_options)
 
 
 def estimate_measures(

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 #: Cells up to which all their covariances are kept.
 MAX_PAIRWISE = 300
+#: A variance of a sum below this fraction of those of its parts is 0 but for rounding.
+EQUAL = 1e-14
 
 
 class CellCovariance:
@@ -85,18 +87,20 @@ class CellCovariance:
 
     def result(self) -> "Spread":
         """The covariance, corrected and projected to a positive semi-definite matrix."""
-        pair_variance, pair_kappa = map(_diagonal, self._corrected(self.dyads))
+        alone = self._corrected(self.dyads)
+        pair_variance, pair_kappa = map(_diagonal, alone)
         if not self.by_node:
-            covariance, _ = self._corrected(self.dyads)
+            covariance = alone[0]
             endless = np.full(len(pair_kappa), np.inf)
-            return self._spread(covariance, pair_variance, 1 / pair_kappa, endless)
+            return self._spread(covariance, pair_variance, 1 / pair_kappa, endless, alone[0])
         covariance, kappa = self._corrected(self.nodes - self.dyads)
         variance = _diagonal(covariance)
         with np.errstate(divide="ignore", invalid="ignore"):
             nodes = _diagonal(self.nodes[1]) ** 2 / self.fourth
             freedom = _freedom(nodes, _diagonal(kappa), pair_variance / variance)
             freedom = np.where(variance > pair_variance, freedom, 1 / pair_kappa - 1)
-        return self._spread(covariance, np.fmax(variance, pair_variance), nodes, freedom)
+        least = np.fmax(variance, pair_variance)
+        return self._spread(covariance, least, nodes, freedom, alone[0])
 
     def _corrected(self, sums: np.ndarray) -> np.ndarray:
         """Covariances from products of U and of B, and κ; ``nan`` where κ is 1 or more."""
@@ -106,13 +110,21 @@ class CellCovariance:
             return np.array([np.where(kappa < 1 - 1e-9, square / (1 - kappa), np.nan), kappa])
 
     def _spread(
-        self, covariance: np.ndarray, least: np.ndarray, nodes: np.ndarray, freedom: np.ndarray
+        self,
+        covariance: np.ndarray,
+        least: np.ndarray,
+        nodes: np.ndarray,
+        freedom: np.ndarray,
+        alone: np.ndarray,
     ) -> "Spread":
-        """``covariance`` made positive semi-definite, each variance at least ``least``."""
+        """``covariance`` made positive semi-definite, each variance at least ``least``.
+
+        What is added to variances has the correlations that independent pairs have, ``alone``.
+        """
         least = np.where(np.isnan(_diagonal(covariance)), np.nan, least)
         if covariance.ndim == 2:
             covariance = _semidefinite(covariance, np.isnan(least))
-            covariance[np.diag_indices_from(covariance)] = np.fmax(_diagonal(covariance), least)
+            covariance = covariance + _raised(least - _diagonal(covariance), alone)
             least = _diagonal(covariance)
         equal = least <= (1e-13 * self.mean) ** 2  # but for rounding
         variance = np.where(equal, 0.0, least)
@@ -170,10 +182,15 @@ class Spread:
         )
         return cls(variance, None, nodes, freedom, all(part.by_node for part in parts))
 
-    def of_sum(self) -> "Spread":
-        """Of the sum of all M means, with the degrees of freedom of Welch and Satterthwaite."""
+    def of_sum(self, sign: np.ndarray | None = None) -> "Spread":
+        """Of the sum of all M means, with the degrees of freedom of Welch and Satterthwaite.
+
+        ``sign (M,)`` of 1 and −1 makes it a difference.
+        """
         assert self.covariance is not None
-        variance = self.covariance.sum(keepdims=True)
+        signed = self.covariance if sign is None else self.covariance * np.outer(sign, sign)
+        variance = np.maximum(signed.sum(keepdims=True), 0.0)
+        variance[variance < EQUAL * self.variance.sum()] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             freedom = self.variance.sum() ** 2 / (self.variance**2 / self.freedom).sum()
         least = self.nodes.min(keepdims=True)
@@ -201,6 +218,16 @@ def _freedom(nodes: np.ndarray, kappa: np.ndarray, ratio: np.ndarray) -> np.ndar
         shared = np.maximum(1 - ratio, 0.0) / np.sqrt(nodes - 1)
         found: np.ndarray = (shared + ratio * np.sqrt(kappa)) ** -2
     return found
+
+
+def _raised(more: np.ndarray, alone: np.ndarray) -> np.ndarray:
+    """A matrix with the diagonal ``more`` where positive, correlated as ``alone`` is."""
+    root = np.sqrt(np.fmax(more, 0.0))
+    scale = np.sqrt(_diagonal(alone))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = np.nan_to_num(alone / np.outer(scale, scale))
+    np.fill_diagonal(correlation, 1.0)
+    return np.outer(root, root) * correlation
 
 
 def _semidefinite(matrix: np.ndarray, unknown: np.ndarray) -> np.ndarray:

@@ -240,10 +240,7 @@ def _simultaneous_tail(
     size = len(error)
     if size <= 2:
         return (1 - confidence) / 2
-    values, vectors = np.linalg.eigh(covariance)
-    values = np.where(values > NOISE * values.max(), values, 0.0)
-    root = (vectors * np.sqrt(values)) @ vectors.T
-    off = np.random.default_rng(seed).standard_normal((DRAWS, size)) @ root
+    off = normal_draws(covariance, seed)
     largest = np.zeros(DRAWS)
     for c in range(size - 1):
         s = error[c, c + 1 :]
@@ -251,3 +248,12 @@ def _simultaneous_tail(
         ratio = np.divide(apart, s, out=np.zeros_like(apart), where=s > 0)
         largest = np.maximum(largest, ratio.max(axis=1))
     return NormalDist().cdf(-float(np.quantile(largest, confidence)))
+
+
+def normal_draws(covariance: np.ndarray, seed: int) -> np.ndarray:
+    """``(2000, M)`` draws from the normal distribution around 0 with this covariance."""
+    values, vectors = np.linalg.eigh(covariance)
+    values = np.where(values > NOISE * values.max(), values, 0.0)
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    draws: np.ndarray = np.random.default_rng(seed).standard_normal((DRAWS, len(root))) @ root
+    return draws

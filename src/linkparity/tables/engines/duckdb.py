@@ -56,6 +56,7 @@ class DuckEngine(Engine):
         self.duck = duckdb.connect(database, config=settings)
         super().__init__(None, workspace)
         self.lookups = 0
+        self.kept = 0
 
     @classmethod
     def open(cls, workspace: Workspace, size: int, name: str) -> Self:
@@ -150,7 +151,8 @@ class DuckEngine(Engine):
     def keep(self, expression: Any, name: str) -> Any:
         """Compute the expression once and keep the result as a table."""
         self.scans += 1
-        return self.con.create_table(name, expression)
+        self.kept += 1
+        return self.con.create_table(f"{name}_{self.kept}", expression)
 
     def lookup(self, data: Any) -> Any:
         """A small Arrow table, to be joined, under a name that plain SQL can use."""

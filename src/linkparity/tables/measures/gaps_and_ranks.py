@@ -64,7 +64,7 @@ def gap_measures(
     """``dp`` and ``eo`` in some views, with intervals; a weighted ``dp`` has none."""
     units = ("pairs", "links") if scores.table.labelled else ("pairs",)
     asked = [(view, unit) for view in views for unit in units]
-    sets = [_cell_set(scores, view, unit) for view, unit in asked]
+    sets = [cell_set(scores, view, unit) for view, unit in asked]
     spreads: list[Spread | None] = [None] * len(sets)
     if options.confidence is not None:
         plain = [i for i, (_, unit) in enumerate(asked) if unit == "links" or not scores.weighted]
@@ -80,7 +80,7 @@ def gap_measures(
     return found
 
 
-def _cell_set(scores: RowScores, view: str, unit: str) -> CellSet:
+def cell_set(scores: RowScores, view: str, unit: str) -> CellSet:
     """The cells of a view, over all pairs or over links."""
     stats, table = scores.stats, scores.table
     pairs, of = pair_keys(stats)
@@ -153,10 +153,8 @@ class Ranks:
 def rank_measures(scores: RowScores, options: IntervalOptions) -> Ranks:
     """Both measures from sorted passes over the rows."""
     table, stats, confidence = scores.table, scores.stats, options.confidence
-    pairs, of_pair = pair_keys(stats)
-    problems = [_classes(of_pair, stats, len(pairs))]
-    if table.labelled:
-        problems.append(_classes(stats.label, stats, 2, wanted=np.array([False, True])))
+    pairs, _ = pair_keys(stats)
+    problems = rank_problems(scores)
     note = ""
     if confidence is not None and options.by_node and len(pairs) <= MAX_PAIRWISE:
         found = rank_spreads(scores, problems)
@@ -169,6 +167,16 @@ def rank_measures(scores: RowScores, options: IntervalOptions) -> Ranks:
     area, spreads = found[0]
     rdp = rdp_estimate(area, total, names, Spread.joined(spreads), confidence)
     return Ranks(_auc(found[1:], stats, confidence), replace(rdp, note=rdp.note or note))
+
+
+def rank_problems(scores: RowScores) -> list[Classes]:
+    """Every group pair against the rest and, where there are labels, links against the rest."""
+    stats = scores.stats
+    pairs, of_pair = pair_keys(stats)
+    problems = [_classes(of_pair, stats, len(pairs))]
+    if scores.table.labelled:
+        problems.append(_classes(stats.label, stats, 2, wanted=np.array([False, True])))
+    return problems
 
 
 def _classes(

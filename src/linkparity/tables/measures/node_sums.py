@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import ibis
 import numpy as np
 import pyarrow as pa
-from ibis.util import gen_name
 
 from linkparity.metrics.intervals.covariance import CellCovariance, Spread
 from linkparity.tables.measures.sums import Statistics, beside, moved_rows
@@ -98,22 +97,27 @@ class CellSet:
     total: np.ndarray
 
 
-def mean_spreads(scores: RowScores, sets: Sequence[CellSet], by_node: bool) -> list[Spread]:
+def mean_spreads(
+    scores: RowScores, sets: Sequence[CellSet], by_node: bool, partners: Any = None
+) -> list[Spread]:
     """How well the means of several sets of cells are known.
 
     Args:
         scores: the rows.
         sets: over the combinations of ``scores.stats``.
         by_node: whether pairs that share a node covary; else pairs are independent.
+        partners: Ibis table ``code, p, code2, p2`` of two rows that are of the same dyad.
     """
     found = [CellCovariance(each.mean, each.total, by_node) for each in sets]
     for each, covariance in zip(sets, found, strict=True):
         covariance.add_counted(scores.stats.count, scores.mean, scores.square, each.member)
+    if partners is not None:
+        _add_partners(scores, partners, sets, found)
     if by_node:
         _add_nodes(scores, sets, found)
         options = scores.table.options
         if options.directed and not options.bipartite:
-            _add_returned(scores, sets, found)
+            _add_partners(scores, _returned(scores.rows), sets, found)
     return [covariance.result() for covariance in found]
 
 
@@ -131,7 +135,7 @@ def node_ends(table: ScoreTable, rows: Any, *columns: str) -> Any:
 def _add_nodes(scores: RowScores, sets: Sequence[CellSet], found: Sequence[CellCovariance]) -> None:
     """Add the products of sums per node: one GROUP BY over node and cell, then over cells."""
     engine = scores.table.engine
-    sums = engine.keep(_node_sums(scores, sets), gen_name("node_sums"))
+    sums = engine.keep(_node_sums(scores, sets), "node_sums")
     own = engine.small(
         sums.group_by("set", "cell").aggregate(
             uu=(sums.u * sums.u).sum(),
@@ -202,14 +206,18 @@ def _add_crossed(crossed: dict[str, np.ndarray], found: Sequence[CellCovariance]
         found[number].add_products(nodes=products)
 
 
-def _add_returned(
-    scores: RowScores, sets: Sequence[CellSet], found: Sequence[CellCovariance]
-) -> None:
-    """Add the products of the two rows of a dyad, (a, b) and (b, a)."""
-    rows, stats = scores.rows, scores.stats
+def _returned(rows: Any) -> Any:
+    """The two rows of a dyad, (a, b) and (b, a)."""
     ahead = rows.filter(rows.a < rows.b).select(a=rows.a, b=rows.b, code=rows.code, p=rows.p)
     back = rows.select(a2=rows.b, b2=rows.a, code2=rows.code, p2=rows.p)
-    both = ahead.inner_join(back, (ahead.a == back.a2) & (ahead.b == back.b2))
+    return ahead.inner_join(back, (ahead.a == back.a2) & (ahead.b == back.b2))
+
+
+def _add_partners(
+    scores: RowScores, both: Any, sets: Sequence[CellSet], found: Sequence[CellCovariance]
+) -> None:
+    """Add the products of two rows of a dyad."""
+    stats = scores.stats
     sums = scores.table.engine.small(
         both.group_by("code", "code2").aggregate(
             n=both.count(), s=both.p.sum(), s2=both.p2.sum(), ss=(both.p * both.p2).sum()

@@ -279,6 +279,7 @@ class FileTables:
         out: the corrected table, ``-`` for stdout; None when none is written.
         out_format: its format, where the extension does not tell.
         separator: character between the columns of text files.
+        compare: another score table of the same pairs.
     """
 
     scores: str
@@ -290,9 +291,13 @@ class FileTables:
     out: str | None = None
     out_format: str | None = None
     separator: str | None = None
+    compare: str | None = None
 
     def __post_init__(self) -> None:
-        if self.scores == self.nodes == STREAM:
+        if (self.scores, self.nodes, self.compare).count(STREAM) > 1:
+            if self.nodes != STREAM:
+                problem = "and the scores cannot both be read from stdin"
+                raise InputError(problem, "give a file", argument="compare")
             problem = "and the scores cannot both be read from stdin"
             raise InputError(problem, "give a file", argument="nodes")
         if self.out is not None:
@@ -302,7 +307,7 @@ class FileTables:
     @property
     def inputs(self) -> tuple[str | None, ...]:
         """Files that are read."""
-        return (self.scores, self.nodes)
+        return (self.scores, self.nodes, self.compare)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -312,22 +317,30 @@ class FileTables:
     @contextmanager
     def open(self, several: bool = True, unlabelled: bool = False) -> Iterator["ScoreTable"]:
         """The checked table, in an engine that is open as long as the block lasts."""
-        from linkparity.tables.reading.row_checks import check_rows
+        from linkparity.tables.reading.row_checks import check_rows, read_other
         from linkparity.tables.reading.score_table import classify
 
         options = replace(self.options, unlabelled=unlabelled)
         with Workspace(self.tmp) as workspace:
             files = [
                 open_table_file(name, workspace, given, self.separator)
-                for name, given in ((self.scores, self.format), (self.nodes, None))
+                for name, given in (
+                    (self.scores, self.format),
+                    (self.nodes, None),
+                    (self.compare, None),
+                )
                 if name is not None
             ]
             with open_engine(self.engine, workspace, sum(map(size_of, files))) as engine:
                 scores = engine.read(files[0], "scores")
                 nodes = None if self.nodes is None else engine.read(files[1], "nodes")
+                other = None if self.compare is None else engine.read(files[-1], "other")
                 engine.lock(workspace.path, *output_directory(self.out))
                 columns = pick_columns(scores, nodes, options)
-                yield check_rows(classify(engine, scores, nodes, columns, options), several)
+                table = check_rows(classify(engine, scores, nodes, columns, options), several)
+                if other is not None:
+                    table = read_other(table, other, nodes, options)
+                yield table
 
     def deliver(self, table: "ScoreTable", fair: Any, names: list[str], paths: list[str]) -> None:
         """Write the corrected table."""

@@ -16,7 +16,7 @@ from linkparity.tables.engines import ENGINES
 from linkparity.tables.engines.base import ROW, Engine, Input, check_columns
 from linkparity.tables.engines.duckdb import DuckEngine
 from linkparity.tables.reading.columns import ReadOptions, pick_columns
-from linkparity.tables.reading.row_checks import check_rows
+from linkparity.tables.reading.row_checks import check_rows, read_other
 from linkparity.tables.reading.score_table import ScoreTable, classify
 
 #: Row number of the new columns, beside that of the caller's table.
@@ -96,23 +96,31 @@ class FrameTables:
         nodes: the table of nodes; None when the score table has the groups.
         options: which column holds what, and what happens to untidy rows.
         numbered: whether rows are numbered, so that new columns can be put beside them.
+        compare: another score table of the same pairs.
     """
 
     scores: Frame
     nodes: Frame | None
     options: ReadOptions
     numbered: bool = False
+    compare: Frame | None = None
     #: No files are read or written.
     inputs: ClassVar[tuple[str | None, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def of(
-        cls, scores: Any, nodes: Any, options: ReadOptions, numbered: bool = False
+        cls,
+        scores: Any,
+        nodes: Any,
+        options: ReadOptions,
+        numbered: bool = False,
+        compare: Any = None,
     ) -> "FrameTables":
         """From whatever the caller passed."""
         known = None if nodes is None else Frame.of(nodes, "nodes")
-        return cls(Frame.of(scores, "scores"), known, options, numbered)
+        other = None if compare is None else Frame.of(compare, "compare")
+        return cls(Frame.of(scores, "scores"), known, options, numbered, other)
 
     @contextmanager
     def open(self, several: bool = True, unlabelled: bool = False) -> Iterator[ScoreTable]:
@@ -127,7 +135,12 @@ class FrameTables:
             if self.nodes is not None:
                 used = {str(columns.node), *options.sensitive}
                 nodes = self.nodes.put_into(engine, used, number=False)
-            yield check_rows(classify(engine, scores, nodes, columns, options), several)
+            table = check_rows(classify(engine, scores, nodes, columns, options), several)
+            if self.compare is not None:
+                used = set(self.compare.header.columns)
+                other = self.compare.put_into(engine, used, numbered)
+                table = read_other(table, other, nodes, options)
+            yield table
 
     def deliver(self, table: ScoreTable, fair: Any, names: list[str], paths: list[str]) -> Any:
         """The caller's own table and the new columns, without the rows that were dropped."""

@@ -11,8 +11,8 @@ from linkparity.graph.untidy import duplicate_error, self_loop_error, unknown_er
 from linkparity.support.display import place
 from linkparity.support.errors import InputError
 from linkparity.support.registry import LOOKED_AT, did_you_mean
-from linkparity.tables.engines.base import ROW
-from linkparity.tables.reading.columns import not_listed
+from linkparity.tables.engines.base import ROW, Input
+from linkparity.tables.reading.columns import ReadOptions, not_listed, pick_columns
 from linkparity.tables.reading.nodes import no_rows
 from linkparity.tables.reading.score_table import (
     BAD_LABEL,
@@ -24,6 +24,7 @@ from linkparity.tables.reading.score_table import (
     NO_TARGET,
     OK,
     ScoreTable,
+    classify,
 )
 
 
@@ -57,6 +58,22 @@ def check_rows(table: ScoreTable, several: bool = True) -> ScoreTable:
     return _count_groups(_check_duplicates(table), several)
 
 
+def read_other(
+    table: ScoreTable, other: Input, nodes: Input | None, options: ReadOptions
+) -> ScoreTable:
+    """``table`` with ``other`` beside it, another score table with the same columns.
+
+    A column of scores or labels that is named but not in ``other`` has its usual name there; its
+    labels are not read.
+    """
+    named = {"score": options.score, "logit": options.logit, "label": options.label}
+    if any(name not in (None, *other.columns) for name in named.values()):
+        options = replace(options, score=None, logit=None, label=None)
+    columns = replace(pick_columns(other, nodes, options), label=None)
+    found = check_rows(classify(table.engine, other, nodes, columns, options), several=False)
+    return replace(table, other=found)
+
+
 def _ungrouped(table: ScoreTable) -> Any:
     """Whether a row has a node without a group that should have one."""
     rows = table.rows
@@ -80,7 +97,7 @@ def _check_issues(table: ScoreTable, issue: np.ndarray, first: np.ndarray) -> No
     ):
         if not (issue == kind).any():
             continue
-        where, cells = _locate(table, int(first[issue == kind].min()), column)
+        where, cells = locate(table, int(first[issue == kind].min()), column)
         value = cells.get(column)
         if not cells:
             problem = f"a row holds something that is not {wanted}"
@@ -91,7 +108,7 @@ def _check_issues(table: ScoreTable, issue: np.ndarray, first: np.ndarray) -> No
         raise InputError(problem, fix or "fill it in or leave the row out", where=where)
 
 
-def _locate(table: ScoreTable, row: int, column: str | None) -> tuple[str, dict[Any, Any]]:
+def locate(table: ScoreTable, row: int, column: str | None) -> tuple[str, dict[Any, Any]]:
     """``scores.csv: row 3, column 'score'``, and the row's values; none without an order."""
     given = table.given
     if not given.ordered:
@@ -101,7 +118,7 @@ def _locate(table: ScoreTable, row: int, column: str | None) -> tuple[str, dict[
 
 
 def _self_loop(table: ScoreTable, row: int, count: int) -> InputError:
-    where, values = _locate(table, row, table.columns.target)
+    where, values = locate(table, row, table.columns.target)
     return self_loop_error(where, values.get(table.columns.target), count, bipartite=True)
 
 
@@ -112,7 +129,7 @@ def _unknown(table: ScoreTable, row: int, count: int) -> InputError:
     first = found["ga"] == NO_GROUP
     column = columns.source if first else columns.target
     groups = columns.source_groups if first else columns.target_groups
-    where, values = _locate(table, row, column if nodes is not None else groups[0])
+    where, values = locate(table, row, column if nodes is not None else groups[0])
     node = values.get(column)
     reason, advice = f"has no {table.options.attribute}", "fill it in"
     bipartite = False
@@ -157,10 +174,10 @@ def _check_duplicates(table: ScoreTable) -> ScoreTable:
 def _duplicate(table: ScoreTable, repeated: Any, count: int) -> InputError:
     found = repeated.order_by("first").limit(1).to_pyarrow().to_pylist()[0]
     source, target = table.columns.source, table.columns.target
-    where, values = _locate(table, found["again"], source)
+    where, values = locate(table, found["again"], source)
     if not values:
         return duplicate_error(where, None, None, count)
-    _, before = _locate(table, found["first"], source)
+    _, before = locate(table, found["first"], source)
     return duplicate_error(
         where,
         (values[source], values[target]),
@@ -210,7 +227,7 @@ def _two_groups(table: ScoreTable, each: Any, low: int, high: int) -> InputError
     row, a = (first[name][0].as_py() for name in ("row", "a"))
     as_source = a == node and not (apart and side)
     column = table.columns.source if as_source else table.columns.target
-    where, values = _locate(table, row, column)
+    where, values = locate(table, row, column)
     named = f"node {values[column]!r}" if values else "a node"
     names = (*table.names, "no value")
     problem = f"{named} has two groups in this table, {names[low]!r} and {names[high]!r}"

@@ -49,6 +49,7 @@ class ScoreTable:
         total: rows of the input.
         dropped: number of rows that are left out, by reason.
         sizes: nodes of each group.
+        other: another table of scores to compare with, if there is one.
     """
 
     engine: Engine
@@ -64,6 +65,7 @@ class ScoreTable:
     total: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
     sizes: tuple[int, ...] = ()
+    other: "ScoreTable | None" = None
 
     @property
     def labelled(self) -> bool:
