@@ -23,7 +23,7 @@ EXPECTED = (ValueError, OSError, PlainError)
 #: Columns of a table that goes to a file or a pipe.
 WIDTH = 110
 #: What tables hold that an encoding other than UTF-8 may lack.
-ASCII = str.maketrans({"–": "-", "−": "-", "…": "."})
+ASCII = str.maketrans(dict(zip("–−…├─┤●", "--.[-]o", strict=True)))
 #: Characters of an error, which may quote a value of any length.
 LONGEST = 800
 #: Seconds of silence after which the stage at work is told.

@@ -1,12 +1,12 @@
 """Measures and cells as tables to show, for scores of pairs in memory and for audits of tables."""
 
-from collections.abc import Sequence
-from math import isnan
+from collections.abc import Iterable, Sequence
+from math import ceil, floor, isnan, log10
 from typing import TYPE_CHECKING
 
 from linkparity.metrics.cell_means import cell_labels
 from linkparity.metrics.measures import MEASURES
-from linkparity.support.display import Grid, format_interval, format_number
+from linkparity.support.display import Grid, format_interval, format_number, whisker
 
 if TYPE_CHECKING:
     from linkparity.metrics.results import CellScore, Measured
@@ -15,26 +15,34 @@ if TYPE_CHECKING:
 MAX_ROWS = 30
 #: More cells than this are in the order of their means, not of their groups.
 FEW_ROWS = 10
+#: Heading of a column of intervals that are drawn on the scale of all measures.
+UNIT = "0 to 1"
+#: Characters of an interval of a cell.
+CELL_WIDTH = 15
 
 
 def measures_grid(result: "Measured") -> Grid:
     """One row per measure: value, interval, and the number of pairs it is computed from."""
     columns, rows = ["measure", "value"], []
     if result.confidence is not None:
-        columns.append(f"{result.confidence:.3g} interval")
+        columns += [f"{result.confidence:.3g} interval", UNIT]
     for name, value in result.values.items():
         row = [MEASURES[name].label(result.criterion), format_number(value)]
         if result.confidence is not None:
-            row.append(format_interval(result.intervals.get(name)))
+            ends = result.intervals.get(name)
+            drawn = "" if ends is None else whisker(value, ends, (0.0, 1.0))
+            row += [format_interval(ends), drawn]
         count, unit = result.counts[name]
         rows.append([*row, f"{count:,} {unit}"])
-    return Grid([*columns, "over"], rows, f"{result.pairs:,} pairs")
+    return Grid([*columns, "over"], rows, f"{result.pairs:,} pairs", drawn=(UNIT,))
 
 
 def cells_grid(result: "Measured") -> Grid:
     """One row per cell that has a pair; of many, those with the highest and lowest means."""
     units = ("pairs", "links") if result.view != "group" else ("ends of pairs", "ends of links")
     labels = cell_labels([cell.groups for cell in result.cells])
+    shown = _by_extremes(result.cells, labels)
+    columns: list[str] = ["groups", units[0], "mean", units[1], "mean over links"]
     rows = [
         [
             label,
@@ -43,10 +51,33 @@ def cells_grid(result: "Measured") -> Grid:
             "?" if cell.links is None else f"{cell.links:,}",
             format_number(cell.link_mean),
         ]
-        for cell, label in _by_extremes(result.cells, labels)
+        for cell, label in shown
     ]
-    columns = ("groups", units[0], "mean", units[1], "mean over links")
-    return Grid(columns, rows, f"view: {result.view}")
+    if result.confidence is None:
+        return Grid(columns, rows, f"view: {result.view}")
+    values = [[(cell.mean, cell.interval) for cell, _ in shown]]
+    values.append([(cell.link_mean, cell.link_interval) for cell, _ in shown])
+    drawn = []
+    for place, found in ((5, values[1]), (3, values[0])):
+        low, high = scale_of(found)
+        if low < high:
+            drawn.append(f"{low:.2g} to {high:.2g}")
+            columns.insert(place, drawn[-1])
+            for row, (value, ends) in zip(rows, found, strict=True):
+                row.insert(place, whisker(value, ends, (low, high), CELL_WIDTH))
+    return Grid(columns, rows, f"view: {result.view}", drawn=tuple(drawn))
+
+
+def scale_of(
+    values: Iterable[tuple[float, tuple[float, float] | None]],
+) -> tuple[float, float]:
+    """The ends of a scale for values and their intervals, to two digits; (0, 0) without any."""
+    ends = [each for value, pair in values for each in (value, *(pair or ())) if not isnan(each)]
+    if not ends:
+        return 0.0, 0.0
+    low, high = min(ends), max(ends)
+    step = 10.0 ** floor(log10(max(high - low, 1e-12)))
+    return max(floor(low / step) * step, 0.0), min(ceil(high / step) * step, 1.0)
 
 
 def _by_extremes(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from linkparity.metrics.cell_means import VIEW_TITLES
 from linkparity.metrics.measures import MEASURES
+from linkparity.metrics.printing import scale_of
 from linkparity.metrics.results import CellScore
 from linkparity.report.rendering import render
 from linkparity.support.display import counted, format_number
@@ -60,8 +61,19 @@ def audit_html(audit: "Audit", conditions: list[str], failed: list[str]) -> str:
         largest_share=max((max(p.share, p.slot_share) for p in audit.exposure), default=1.0),
         cells=sorted(audit.cells, key=lambda cell: (isnan(cell.mean), -cell.mean)),
         max_cells=MAX_CELLS,
+        largest_mean=scale_of((cell.mean, cell.interval) for cell in audit.cells)[1] or 1.0,
+        change_span=_change_span(audit),
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
+
+
+def _change_span(audit: "Audit") -> float:
+    """Largest distance from 0 of a change or an end of its interval, to two digits."""
+    if audit.change is None:
+        return 1.0
+    values, intervals = audit.change.values, audit.change.intervals
+    pairs = ((abs(values[name]), (abs(low), abs(high))) for name, (low, high) in intervals.items())
+    return scale_of(pairs)[1] or 1.0
 
 
 def _heatmaps(audit: "Audit") -> dict[str, list[Square]]:

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isfinite, isnan, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
 WIDTH = 100
+#: Attributes of a cell that is drawn with characters.
+PRE = ' style="white-space: pre; font-family: monospace; text-align: left"'
 #: In place of a number that is undefined.
 MISSING = "–"
 #: Characters that command a terminal or turn the direction of writing; not tab and newline.
@@ -38,6 +40,32 @@ def format_interval(ends: tuple[float, float] | None) -> str:
     if ends is None or isnan(ends[0]):
         return MISSING
     return f"{format_number(ends[0])} … {format_number(ends[1])}"
+
+
+def whisker(
+    value: float, ends: tuple[float, float] | None, span: tuple[float, float], width: int = 21
+) -> str:
+    """A value and its interval as a line on a scale, ``width`` characters from end to end.
+
+    >>> whisker(0.5, (0.25, 1.0), (0.0, 1.0), 9)
+    '  ├─●───┤'
+    """
+    if isnan(value):
+        return ""
+    low, high = span
+    known = ends is not None and not isnan(ends[0])
+    first, last = ends if known and ends is not None else (value, value)
+
+    def place(number: float) -> int:
+        part = (number - low) / (high - low) if high > low else 0.5
+        return round(min(max(part, 0.0), 1.0) * (width - 1))
+
+    line = [" "] * width
+    if known:
+        line[place(first) : place(last) + 1] = "─" * (place(last) - place(first) + 1)
+        line[place(first)], line[place(last)] = "├", "┤"
+    line[place(value)] = "●"
+    return "".join(line)
 
 
 def or_none(value: float) -> float | None:
@@ -98,12 +126,14 @@ class Grid:
         rows: as many texts per row.
         title: above the table.
         caption: below it.
+        drawn: headings of columns that :func:`whisker` has drawn, left-aligned.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     title: str = ""
     caption: str = ""
+    drawn: tuple[str, ...] = ()
 
     def __rich__(self) -> "Table":
         from rich.table import Table
@@ -111,7 +141,9 @@ class Grid:
 
         table = Table(title=Text(self.title) if self.title else None, title_justify="left")
         for place, column in enumerate(self.columns):
-            table.add_column(Text(column), justify="right" if place else "left")
+            drawn = column in self.drawn
+            justify: Literal["left", "right"] = "right" if place and not drawn else "left"
+            table.add_column(Text(column), justify=justify, no_wrap=drawn)
         for row in self.rows:
             table.add_row(*map(Text, row))
         table.caption = Text(self.caption) if self.caption else None
@@ -121,7 +153,12 @@ class Grid:
         """A plain HTML table, everything escaped."""
         head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            "<tr>"
+            + "".join(
+                f"<td{PRE if column in self.drawn else ''}>{escape(cell)}</td>"
+                for column, cell in zip(self.columns, row, strict=True)
+            )
+            + "</tr>"
             for row in self.rows
         )
         caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""

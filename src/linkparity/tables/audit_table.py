@@ -10,7 +10,7 @@ from linkparity.metrics.cell_means import VIEW_TITLES, VIEWS, CellMeans
 from linkparity.metrics.gap_details import all_gap_details
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.measures import VIEW_MEASURES
-from linkparity.metrics.printing import MAX_ROWS, cells_grid, measures_grid, omitted_cells
+from linkparity.metrics.printing import MAX_ROWS, UNIT, cells_grid, measures_grid, omitted_cells
 from linkparity.metrics.results import (
     INTERVALS,
     Measured,
@@ -20,7 +20,14 @@ from linkparity.metrics.results import (
     few_nodes,
 )
 from linkparity.projection.solver import Infeasible, NotConverged
-from linkparity.support.display import Grid, counted, format_interval, format_number, or_none
+from linkparity.support.display import (
+    Grid,
+    counted,
+    format_interval,
+    format_number,
+    or_none,
+    whisker,
+)
 from linkparity.support.errors import InputError
 from linkparity.support.validation import whole_number
 from linkparity.tables.compare import Change, Paired, find_change, pair_rows
@@ -160,16 +167,18 @@ class Audit(Measured):
     def _views_grid(self) -> Grid:
         columns = ["gaps between"]
         for name in VIEW_MEASURES:
-            columns += [name] if self.confidence is None else [name, f"{name} interval"]
+            more = [] if self.confidence is None else [f"{name} interval", f"{name}, {UNIT}"]
+            columns += [name, *more]
         rows = []
         for view, found in self.views.items():
             row = [VIEW_TITLES[view]]
             for name in VIEW_MEASURES:
                 row.append(format_number(found[name].value))
                 if self.confidence is not None:
-                    row.append(format_interval(found[name].interval))
+                    ends = found[name].interval
+                    row += [format_interval(ends), whisker(found[name].value, ends, (0.0, 1.0), 11)]
             rows.append(row)
-        return Grid(columns, rows, "views")
+        return Grid(columns, rows, "views", drawn=tuple(f"{n}, {UNIT}" for n in VIEW_MEASURES))
 
     def _exposure_grid(self) -> Grid:
         rows = [

@@ -1,6 +1,5 @@
 """Compare two score tables over the same pairs: the change of every measure, with its interval."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +16,13 @@ from linkparity.metrics.intervals.covariance import MAX_PAIRWISE, Spread
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.support.display import Grid, counted, format_interval, format_number, or_none
 from linkparity.support.errors import InputError
-from linkparity.tables.measures.gaps_and_ranks import IntervalOptions, cell_set, rank_problems
+from linkparity.tables.measures.gaps_and_ranks import (
+    NO_WEIGHTED_INTERVAL,
+    IntervalOptions,
+    cell_set,
+    rank_problems,
+    score_means,
+)
 from linkparity.tables.measures.node_sums import CellSet, RowScores, given_scores, mean_spreads
 from linkparity.tables.measures.rank_spreads import rank_changes
 from linkparity.tables.measures.sums import Statistics
@@ -93,15 +98,20 @@ def gap_changes(
     sets = [
         tuple(cell_set(scores, view, units[name]) for scores in (now, was)) for view, name in asked
     ]
-    spreads: Sequence[Spread | None] = [None] * len(sets)
-    if options.confidence is not None:
+    spreads: list[Spread | None] = [None] * len(sets)
+    plain = [i for i, (_, name) in enumerate(asked) if name == "eo" or not now.weighted]
+    if options.confidence is not None and plain:
         stacked, partners = _stacked(paired, now, was)
-        both = [_stacked_set(*pair) for pair in sets]
-        spreads = mean_spreads(stacked, both, options.by_node, partners)
+        both = [_stacked_set(*sets[i]) for i in plain]
+        known = mean_spreads(stacked, both, options.by_node, partners)
+        for i, each in zip(plain, known, strict=True):
+            spreads[i] = each
     unknown = Estimate(NAN, 0, reason="no labels were given")
     found = {view: {"dp": unknown, "eo": unknown} for view in VIEWS}
     for (view, name), (one, two), spread in zip(asked, sets, spreads, strict=True):
-        found[view][name] = _gap_change(one.mean, two.mean, spread, options)
+        small = score_means(now, view).small(options.min_pairs, links=name == "eo")
+        mean, mean0 = (np.where(small, NAN, each.mean) for each in (one, two))
+        found[view][name] = _gap_change(mean, mean0, spread, options)
     return found
 
 
@@ -117,7 +127,7 @@ def _stacked(paired: Paired, now: RowScores, was: RowScores) -> tuple[RowScores,
         stats, code=np.append(stats.code, stats.code + shift), count=np.tile(stats.count, 2)
     )
     mean, square = np.append(now.mean, was.mean), np.append(now.square, was.square)
-    return RowScores(paired.now, combined, both, mean, square), partners
+    return RowScores(paired.now, combined, both, mean, square, mean), partners
 
 
 def _stacked_set(now: CellSet, was: CellSet) -> CellSet:
@@ -131,8 +141,10 @@ def _gap_change(
     now: np.ndarray, was: np.ndarray, spread: Spread | None, options: IntervalOptions
 ) -> Estimate:
     change = gap(now) - gap(was)
-    if np.isnan(change) or spread is None or options.confidence is None:
+    if np.isnan(change) or options.confidence is None:
         return Estimate(change, 0)
+    if spread is None:
+        return Estimate(change, 0, interval=(NAN, NAN), reason=NO_WEIGHTED_INTERVAL)
     if spread.covariance is None:
         reason = f"more than {MAX_PAIRWISE // 2} cells, too many for the interval of a change"
         return Estimate(change, 0, interval=(NAN, NAN), reason=reason)

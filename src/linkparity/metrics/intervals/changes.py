@@ -25,16 +25,17 @@ def gap_change_interval(
 ) -> Ends:
     r"""Interval of the change of the largest gap between M means.
 
-    With :math:`d_{cc'}` the difference of two means now, :math:`d^0_{cc'}` before and
-    :math:`\delta = d - d^0`, the change of the largest is at most δ at the pair of cells with the
-    largest difference now, and at least δ at the one with the largest before. Each may be
-    any whose interval reaches the largest lower end:
+    With :math:`d_{cc'}` the difference of two means now and :math:`d^0_{cc'}` before, the change is
+    at most :math:`d - |d^0|` at the pair of cells with the largest difference now, and at least
+    :math:`|d| - d^0` at the one with the largest before:
 
-    .. math:: [\min_{cc' \in C^0} (\delta_{cc'} - t s_{cc'}),\
-               \max_{cc' \in C} (\delta_{cc'} + t s_{cc'})],
-              \quad C = \{cc': d_{cc'} + t s \ge \max (d - t s)\}
+    .. math:: [\min_{cc' \in C^0} \max(\delta, -\sigma)_{cc'} - t s,\
+               \max_{cc' \in C} \min(\delta, \sigma)_{cc'} + t s], \quad
+              \delta = d - d^0, \quad \sigma = d + d^0
 
-    The intervals of all d, d⁰ and δ hold simultaneously.
+    where C are the pairs of cells that may have the largest difference, those whose
+    :math:`d + t s` reaches the largest :math:`d - t s`. The intervals of all d, d⁰, δ and σ hold
+    simultaneously. The change is also between the differences of the ends of the two gaps.
 
     Args:
         now: ``(M,)`` means now.
@@ -44,24 +45,22 @@ def gap_change_interval(
         seed: random seed of the draws.
     """
     size = len(now)
-    first, second = spread.of(np.arange(size)), spread.of(np.arange(size, 2 * size))
-    families = [difference_errors(first), difference_errors(second), _change_errors(spread, size)]
+    parts = [spread.of(np.arange(size)), spread.of(np.arange(size, 2 * size))]
+    families = [*map(difference_errors, parts), *(_joint_errors(spread, size, s) for s in (-1, 1))]
     tail = _simultaneous_tail(spread, [error for error, _ in families], confidence, seed)
-    halves = [
+    half, half0, less, more = (
         np.where(error > 0, critical(tail, freedom), 0.0) * error for error, freedom in families
-    ]
+    )
     apart, before = np.subtract.outer(now, now), np.subtract.outer(was, was)
-    change = apart - before
-    high = (change + halves[2])[_may_be_largest(apart, halves[0])].max()
-    low = (change - halves[2])[_may_be_largest(before, halves[1])].min()
-    return max(float(low), -1.0), min(float(high), 1.0)
+    change, total = apart - before, apart + before
+    tops = np.minimum(change + less, total + more)[_may_be_largest(apart, half)]
+    bottoms = np.maximum(change - less, -total - more)[_may_be_largest(before, half0)]
+    ends = float(bottoms.min()), float(tops.max())
+    return _within(ends, _largest(apart, half), _largest(before, half0))
 
 
 def largest_change_interval(
-    now: np.ndarray,
-    was: np.ndarray,
-    spreads: Sequence[Spread],
-    confidence: float,
+    now: np.ndarray, was: np.ndarray, spreads: Sequence[Spread], confidence: float
 ) -> Ends:
     """The same for the largest of C AUCs, by Bonferroni.
 
@@ -72,11 +71,14 @@ def largest_change_interval(
         confidence: confidence level.
     """
     tail = (1 - confidence) / (2 * 3 * len(now))
-    halves = [critical(tail, each.freedom) * np.sqrt(each.variance) for each in spreads]
+    half, half0, less = (critical(tail, each.freedom) * np.sqrt(each.variance) for each in spreads)
     change = now - was
-    high = (change + halves[2])[_may_be_largest(now, halves[0])].max()
-    low = (change - halves[2])[_may_be_largest(was, halves[1])].min()
-    return max(float(low), -1.0), min(float(high), 1.0)
+    high = (change + less)[_may_be_largest(now, half)].max()
+    low = (change - less)[_may_be_largest(was, half0)].min()
+    first, second = _largest(now, half), _largest(was, half0)
+    least = 0.5  # of the AUCs of every cell against the rest, the largest is at least that
+    first, second = (max(first[0], least), first[1]), (max(second[0], least), second[1])
+    return _within((float(low), float(high)), first, second)
 
 
 def _may_be_largest(value: np.ndarray, half: np.ndarray) -> np.ndarray:
@@ -84,14 +86,24 @@ def _may_be_largest(value: np.ndarray, half: np.ndarray) -> np.ndarray:
     return found
 
 
-def _change_errors(spread: Spread, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """``(M, M)`` standard errors of changes of differences, and their degrees of freedom."""
+def _largest(value: np.ndarray, half: np.ndarray) -> Ends:
+    """The interval of the largest of some values."""
+    return max(float((value - half).max()), 0.0), min(float((value + half).max()), 1.0)
+
+
+def _within(ends: Ends, now: Ends, was: Ends) -> Ends:
+    """The ends of a change, no wider than the differences of the ends of its two values."""
+    return max(ends[0], now[0] - was[1]), min(ends[1], now[1] - was[0])
+
+
+def _joint_errors(spread: Spread, size: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
+    """``(M, M)`` standard errors of d + sign · d⁰, and their degrees of freedom."""
     assert spread.covariance is not None
     covariance = spread.covariance
     across = covariance[:size, size:]
-    change = covariance[:size, :size] + covariance[size:, size:] - across - across.T
-    each = np.diagonal(change)
-    square = np.add.outer(each, each) - 2 * change
+    joint = covariance[:size, :size] + covariance[size:, size:] + sign * (across + across.T)
+    each = np.diagonal(joint)
+    square = np.add.outer(each, each) - 2 * joint
     total = spread.variance.reshape(2, size).sum(axis=0)
     error = np.sqrt(np.where(square > EQUAL * np.add.outer(total, total), square, 0.0))
     fourth = (spread.variance**2 / spread.freedom).reshape(2, size).sum(axis=0)
@@ -100,21 +112,18 @@ def _change_errors(spread: Spread, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _simultaneous_tail(
-    spread: Spread, errors: list[np.ndarray], confidence: float, seed: int
+    spread: Spread, errors: Sequence[np.ndarray], confidence: float, seed: int
 ) -> float:
-    """The tail probability at which all differences and changes hold with ``confidence``."""
+    """The tail probability at which d, d⁰, δ and σ of all pairs hold with ``confidence``."""
     assert spread.covariance is not None
     off = normal_draws(spread.covariance, seed)
     size = off.shape[1] // 2
     largest = np.zeros(len(off))
     for c in range(size - 1):
-        now = np.abs(off[:, c + 1 : size] - off[:, c, None])
-        was = np.abs(off[:, size + c + 1 :] - off[:, size + c, None])
-        change = (off[:, c + 1 : size] - off[:, c, None]) - (
-            off[:, size + c + 1 :] - off[:, size + c, None]
-        )
-        for apart, error in zip((now, was, np.abs(change)), errors, strict=True):
+        now = off[:, c + 1 : size] - off[:, c, None]
+        was = off[:, size + c + 1 :] - off[:, size + c, None]
+        for apart, error in zip((now, was, now - was, now + was), errors, strict=True):
             s = error[c, c + 1 :]
-            ratio = np.divide(apart, s, out=np.zeros_like(apart), where=s > 0)
+            ratio = np.divide(np.abs(apart), s, out=np.zeros_like(apart), where=s > 0)
             largest = np.maximum(largest, ratio.max(axis=1))
     return NormalDist().cdf(-float(np.quantile(largest, confidence)))
