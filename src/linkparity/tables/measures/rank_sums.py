@@ -133,15 +133,23 @@ class ClusterSums:
 
     def locate(
         self, member: np.ndarray, clusters: Sequence[np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows ``(n,)``, repeated by column: clusters from 0, number of the row, place in sums."""
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+        """Rows ``(n,)``, repeated by column: clusters from 0, which are here, place in sums.
+
+        Which are here is None where all are.
+        """
         at = np.concatenate([clusters[column] for column in self.columns]) - self.low
-        row = np.tile(np.arange(len(member)), len(self.columns))
-        good = (at >= 0) & (at < self.size)
-        if not good.all():
-            at, row = at[good], row[good]
-        place = self.place[member[row]]
-        return at, row, np.where(place < 0, -1, place * self.size + at)
+        here = None
+        if len(at) and not 0 <= at.min() <= at.max() < self.size:
+            here = (at >= 0) & (at < self.size)
+            at = at[here]
+        place = self.repeated(self.place[member], here)
+        return at, here, np.where(place < 0, -1, place * self.size + at)
+
+    def repeated(self, values: np.ndarray, here: np.ndarray | None) -> np.ndarray:
+        """Values of rows ``(n,)`` as :meth:`locate` repeats rows."""
+        every = np.tile(values, len(self.columns))
+        return every if here is None else every[here]
 
     def add_own(
         self, key: np.ndarray, at: np.ndarray, inside: np.ndarray, beats: np.ndarray
@@ -269,27 +277,33 @@ class PlacementPass:
         start, level = np.flatnonzero(new), np.cumsum(new) - 1
         stop = np.append(start[1:], len(score))
         middle = self.seen.sum() + ((start + stop) / 2)[level]
-        alone = np.ones(len(score)) if self.alone is None else 1.0 * (clusters[self.alone] < 0)
+        alone = None if self.alone is None else clusters[self.alone] < 0
         located = [part.locate(member, clusters) for part in self.parts]
         inside = np.zeros(len(score))
         for c, count in enumerate(self.count):
             mine = member == c
-            ends = np.cumsum(mine)[stop - 1]
-            half = ((np.append(0, ends[:-1]) + ends) / 2)[level]
-            below = (self.seen[c] + half) / max(count, 1.0)
+            below = np.cumsum(mine).astype(np.float64)
+            number = below[-1]
+            if len(start) == len(score):
+                below -= mine / 2
+            else:
+                ends = below[stop - 1]
+                below = ((np.append(0, ends[:-1]) + ends) / 2)[level]
+            below += self.seen[c]
+            below /= max(count, 1.0)
             inside[mine] = below[mine]
-            outside, weight = 1 - below, alone * ~mine
-            sums = (weight.sum(), weight @ outside, weight @ outside**2)
-            self.single[:, 1, c] += sums
-            for part, (at, row, _) in zip(self.parts, located, strict=True):
+            outside = 1 - (below[~mine] if alone is None else below[alone & ~mine])
+            self.single[:, 1, c] += (len(outside), outside.sum(), outside @ outside)
+            for part, (at, here, _) in zip(self.parts, located, strict=True):
                 if (k := part.place[c]) >= 0:
-                    part.every[k] += np.bincount(at, below[row], part.size)
-            self.seen[c] += ends[-1]
+                    part.every[k] += np.bincount(at, part.repeated(below, here), part.size)
+            self.seen[c] += number
         own = self.count[member]
         with np.errstate(divide="ignore", invalid="ignore"):
             beats = (middle - own * inside) / (self.count.sum() - own)
         self.area += np.bincount(member, beats, len(self.count))
         for power in range(3):
-            self.single[power, 0] += np.bincount(member, alone * beats**power, len(self.count))
-        for part, (at, row, key) in zip(self.parts, located, strict=True):
-            part.add_own(key, at, inside[row], beats[row])
+            values = beats**power if alone is None else alone * beats**power
+            self.single[power, 0] += np.bincount(member, values, len(self.count))
+        for part, (at, here, key) in zip(self.parts, located, strict=True):
+            part.add_own(key, at, part.repeated(inside, here), part.repeated(beats, here))
