@@ -12,12 +12,12 @@ from table_cases import exit_code
 
 import linkparity as lp
 from linkparity.criteria import CRITERIA, Cells
+from linkparity.criteria.constrained_group_pairs import graph_criterion, group_pair_sizes
 from linkparity.datasets.synthetic import block_model
 from linkparity.experiments import PairsOutput, pairs_table, train_run
 from linkparity.experiments.pairs_table import sample_pairs_of
 from linkparity.metrics import candidates
 from linkparity.metrics.evaluation import scored_sets
-from linkparity.training.constrained import graph_criterion, group_pair_sizes
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::linkparity.SplitWarning", "ignore::linkparity.GraphWarning"

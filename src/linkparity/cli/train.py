@@ -91,7 +91,7 @@ def train(
                 fix = "leave it out, or add one"
                 raise InputError("goes with --criterion", fix, argument=option)
     from linkparity.experiments import train_run
-    from linkparity.experiments.plain_twin import QUICK, compare_with_plain
+    from linkparity.experiments.compare_with_plain import QUICK, compare_with_plain
     from linkparity.models import MODELS
     from linkparity.prediction import LinkPredictor
     from linkparity.report.console_tables import run_tables

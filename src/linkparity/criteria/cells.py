@@ -21,7 +21,7 @@ from linkparity.criteria.group_pairs import (
     cross_groups,
     number_group_pairs,
 )
-from linkparity.criteria.overlap import overlap
+from linkparity.criteria.several_attributes import overlap
 from linkparity.criteria.weak_dp import WeakParity
 from linkparity.support.arrays import (
     PART_SIZE,

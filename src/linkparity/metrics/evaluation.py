@@ -8,7 +8,7 @@ import numpy as np
 
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.metrics.candidates import on_candidates
-from linkparity.metrics.frame import cell_frame
+from linkparity.metrics.fairlearn_frame import cell_frame
 from linkparity.metrics.gap_details import GapDetails, gap_details
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.measures import MEASURES

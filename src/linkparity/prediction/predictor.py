@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import Criterion
+from linkparity.criteria.constrained_group_pairs import graph_criterion
 from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
 from linkparity.models.base import check_learned
@@ -19,7 +20,6 @@ from linkparity.support.errors import InputError, warn
 from linkparity.support.randomness import stream
 from linkparity.support.registry import did_you_mean
 from linkparity.support.validation import check_seed, whole_number
-from linkparity.training.constrained import graph_criterion
 from linkparity.training.loop import TrainingWarning, check_pairs, train
 from linkparity.training.objective import (
     Epoch,

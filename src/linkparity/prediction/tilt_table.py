@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
+from linkparity.criteria.constrained_group_pairs import group_pair_sizes
 from linkparity.criteria.group_pairs import cell_table, possible_pairs
 from linkparity.graph.candidates import candidate_pairs, stratified_candidates
 from linkparity.graph.graph import Graph
@@ -15,7 +16,6 @@ from linkparity.graph.split import Split, SplitWarning, split_links
 from linkparity.models import LinkModel
 from linkparity.projection.group_tilts import project_by_group
 from linkparity.support.errors import InputError, warn
-from linkparity.training.constrained import group_pair_sizes
 from linkparity.training.loop import TrainingWarning
 from linkparity.training.objective import PairWeights, link_density
 

@@ -8,8 +8,8 @@ from linkparity.metrics.measures import MEASURES
 from linkparity.report import chart_data
 from linkparity.report.chart_data import Record
 from linkparity.report.chart_style import DASHES, FAINT, SHAPES, VISIBLE, ChartStyle, Look
-from linkparity.report.charts_of_methods import distribution, groups, training
 from linkparity.report.choices import ALL_SEEDS
+from linkparity.report.method_charts import distribution, groups, training
 
 #: A log scale is used where the largest of some times is so many times the smallest.
 LOG_FROM = 30

@@ -15,7 +15,7 @@ from linkparity.experiments.comparison import ComparedCell, compare, count_verdi
 from linkparity.experiments.results import Results, Summary, flat, summarize
 from linkparity.experiments.rows import Row
 from linkparity.metrics.measures import MEASURES
-from linkparity.report import embedding
+from linkparity.report import inlined_assets
 from linkparity.report.chart_style import INSTALL, SHAPES, Look, notebook_look
 from linkparity.report.charts import make_charts
 from linkparity.report.choices import Choices, data_name
@@ -128,7 +128,7 @@ class Report:
     def to_html(self) -> str:
         """The page: one file, nothing is loaded from anywhere."""
         specs = {name: chart.to_dict() for name, chart in self._charts(Look.of_page()).items()}
-        library, script = embedding.library(), embedding.script()
+        library, script = inlined_assets.library(), inlined_assets.script()
         return render(
             "report.html.j2",
             report=self,
@@ -136,8 +136,8 @@ class Report:
             choices=self.choices,
             facts=facts(self.summaries, len(self.results.failed)),
             cards=[DATASETS[n].card for n in self.choices.datasets if n in DATASETS],
-            charts=embedding.packed_charts(specs),
-            pictures={name: embedding.static_svg(name, spec) for name, spec in specs.items()},
+            charts=inlined_assets.packed_charts(specs),
+            pictures={name: inlined_assets.static_svg(name, spec) for name, spec in specs.items()},
             panels={name for name, (need, _) in PANELS.items() if set(need) <= specs.keys()},
             missing={n: why for n, (need, why) in PANELS.items() if not set(need) <= specs.keys()},
             verdicts=count_verdicts(self.cells) if self.cells else None,
@@ -150,7 +150,7 @@ class Report:
             downloads=self._downloads(),
             library=library,
             script=script,
-            hashes=[embedding.script_hash(text) for text in (library, script)],
+            hashes=[inlined_assets.script_hash(text) for text in (library, script)],
             date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             measures=MEASURES,
             zip=zip,
@@ -196,15 +196,15 @@ class Report:
     def _downloads(self) -> dict[str, Any]:
         """All rows as JSON and CSV, compressed; what had to be left out to stay small."""
         rows = [row.to_dict() for row in self.results]
-        table = embedding.packed(embedding.csv_text([flat(row) for row in rows]))
+        table = inlined_assets.packed(inlined_assets.csv_text([flat(row) for row in rows]))
         left_out: list[str] = []
-        packed = embedding.packed(json.dumps(rows, ensure_ascii=False))
+        packed = inlined_assets.packed(json.dumps(rows, ensure_ascii=False))
         for name in BULKY:
             if len(packed) + len(table) <= MAX_DOWNLOAD:
                 break
             left_out.append(name)
             rows = [{k: v for k, v in row.items() if k != name} for row in rows]
-            packed = embedding.packed(json.dumps(rows, ensure_ascii=False))
+            packed = inlined_assets.packed(json.dumps(rows, ensure_ascii=False))
         return {"json": packed, "csv": table, "left_out": left_out, "rows": len(rows)}
 
 

@@ -17,13 +17,13 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import CRITERIA, Cells, Criterion, trainable
+from linkparity.criteria.constrained_group_pairs import graph_criterion
 from linkparity.criteria.group_pairs import possible_pairs
 from linkparity.graph import Graph
 from linkparity.projection.fit import PairSums, check_tolerance
 from linkparity.projection.regularizer import FairnessRegularizer, Parity
 from linkparity.support.errors import InputError
 from linkparity.support.validation import real_number, whole_number
-from linkparity.training.constrained import graph_criterion
 
 if TYPE_CHECKING:
     from linkparity.models import LinkModel

@@ -6,7 +6,7 @@ import pytest
 from table_cases import exit_code
 
 import linkparity as lp
-from linkparity.experiments.plain_twin import Comparison, compare_with_plain, held_out_gap
+from linkparity.experiments.compare_with_plain import Comparison, compare_with_plain, held_out_gap
 from linkparity.experiments.train import train_run
 from linkparity.training.objective import trained_criterion
 
@@ -80,6 +80,6 @@ def test_a_terminal_gets_the_comparison_where_it_is_quick(capfd, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     assert exit_code(*args) == 0
     assert "What dp changed" in capfd.readouterr().out
-    monkeypatch.setattr("linkparity.experiments.plain_twin.QUICK", 0.0)
+    monkeypatch.setattr("linkparity.experiments.compare_with_plain.QUICK", 0.0)
     assert exit_code(*args) == 0
     assert "What dp changed" not in capfd.readouterr().out
