@@ -5,11 +5,11 @@ import pytest
 
 import linkparity as lp
 from linkparity.criteria import CRITERIA
+from linkparity.criteria.constrained_group_pairs import MIN_PAIRS, graph_criterion, group_pair_sizes
 from linkparity.datasets.synthetic import block_model
 from linkparity.models import MODELS
 from linkparity.support.randomness import stream
 from linkparity.training import train
-from linkparity.training.constrained import MIN_PAIRS, graph_criterion, group_pair_sizes
 from linkparity.training.loop import choose
 from linkparity.training.objective import Settings
 

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from linkparity.criteria import Criterion
+from linkparity.criteria.constrained_group_pairs import MAX_SMALL
 from linkparity.graph import Graph
 from linkparity.projection import NotConverged
 from linkparity.support.errors import InputError, InputWarning, PlainError
 from linkparity.training.all_pairs.layout import AllPairs
-from linkparity.training.constrained import MAX_SMALL
 from linkparity.training.objective import (
     Epoch,
     Objective,
