@@ -1,17 +1,24 @@
 """Draw the figures of README and docs: ``make figures``."""
 
+import json
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
+from statistics import fmean
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from linkparity.cli.output import say
 from linkparity.experiments.demo import Demo, run_demo
+from linkparity.experiments.paper import published
 from linkparity.report.report_page import Report
 from linkparity.support.errors import require
 
 IMAGES = Path(__file__).parent / "img"
-BEFORE, AFTER = "#8c8c8c", "#0b6e99"
+BEFORE, PAPER, AFTER = "#8c8c8c", "#c8553d", "#0b6e99"
+#: Rows of ``benchmarks/tradeoff.py``, as far as they were made.
+TRADEOFF = Path(__file__).parents[1] / "benchmarks" / "tradeoff.jsonl"
 
 
 def draw_parity(demo: Demo, path: Path) -> None:
@@ -50,6 +57,59 @@ def draw_parity(demo: Demo, path: Path) -> None:
         figure.savefig(path, metadata=metadata, dpi=160)
 
 
+def draw_tradeoff(rows: list[dict[str, Any]], path: Path) -> None:
+    """AUC against gap per data set and criterion: the paper's rows, plain models, what tune chose.
+
+    Args:
+        rows: of ``benchmarks/tradeoff.py run``; the means over their seeds are drawn.
+        path: of the figure.
+    """
+    matplotlib = require("matplotlib", "docs/figures.py", "linkparity[dev]")
+    matplotlib.use("agg")
+    shown = {(row["data"], row["criterion"]) for row in rows}
+    every = dict.fromkeys(row["data"] for row in rows)
+    data = [name for name in every if {(name, "dp"), (name, "eo")} <= shown]
+    settings = {"svg.hashsalt": "linkparity", "svg.fonttype": "path", "font.size": 9}
+    with matplotlib.rc_context(settings):
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8, 0.6 + 2.6 * len(data)), layout="constrained")
+        panels = figure.subplots(len(data), 2, squeeze=False)
+        for axes, (name, criterion) in zip(panels.flat, product(data, ("dp", "eo")), strict=True):
+            own = [row for row in rows if (row["data"], row["criterion"]) == (name, criterion)]
+            _draw_panel(axes, name, criterion, own)
+        figure.legend(
+            *panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3
+        )
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=160)
+
+
+def _draw_panel(axes: Any, data: str, criterion: str, rows: list[dict[str, Any]]) -> None:
+    """The models of one data set: lines from the plain model to the paper's row and to ours."""
+    for place, model in enumerate(dict.fromkeys(row["model"] for row in rows)):
+        own = [row for row in rows if row["model"] == model]
+        mean = {n: fmean(row[n] for row in own) for n in ("auc", criterion)}
+        mean |= {n: fmean(row[n] for row in own) for n in ("plain_auc", f"plain_{criterion}")}
+        paper = published()
+        points = {
+            "plain": (mean[f"plain_{criterion}"], mean["plain_auc"]),
+            "paper": tuple(paper[data, model, criterion, n].mean for n in (criterion, "auc")),
+            "chosen by tune": (mean[criterion], mean["auc"]),
+        }
+        for (kind, point), color in zip(points.items(), (BEFORE, PAPER, AFTER), strict=True):
+            axes.plot(*zip(points["plain"], point, strict=True), color=color, linewidth=1)
+            label = kind if place == 0 else None
+            axes.scatter(*point, color=color, s=30, zorder=3, label=label)
+        axes.annotate(model, points["plain"], xytext=(5, 2), textcoords="offset points", fontsize=8)
+    axes.set_xlabel(f"{criterion} gap")
+    axes.set_ylabel("AUC")
+    axes.margins(0.12)
+    axes.set_xlim(left=0)
+    axes.locator_params(axis="x", nbins=5)
+    axes.set_title(f"{data}, {criterion}", fontsize=10, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def picture_report(demo: Demo, path: Path) -> None:
     """The top of the demo's report as Chromium shows it."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -68,6 +128,8 @@ def picture_report(demo: Demo, path: Path) -> None:
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
+    made = [json.loads(line) for line in TRADEOFF.read_text().splitlines()]
+    draw_tradeoff([row for row in made if row["kind"] == "tuned"], IMAGES / "tradeoff.svg")
     demo = run_demo(say)
     draw_parity(demo, IMAGES / "polblogs-parity.svg")
     picture_report(demo, IMAGES / "report.png")
