@@ -158,6 +158,7 @@ def test_a_full_disk_leaves_whole_rows_and_says_how_many(tmp_path, monkeypatch):
         ({"auc": True}, "key 'auc' holds True"),
         ({"fit_seconds": 1e300}, "key 'fit_seconds' holds 1e"),
         ({"seed": None}, "key 'seed' holds None"),
+        ({"notes": ["\ud800"]}, ".*is not JSON .*surrogates not allowed"),
         ({"gamma": [1]}, r"key 'gamma' holds \[1\]"),
         ({"intervals": {"dp": [0, "x"]}}, "key 'intervals' holds"),
         ({"history": [1]}, "key 'history' holds"),

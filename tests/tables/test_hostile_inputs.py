@@ -159,6 +159,19 @@ def test_groups_of_zoned_timestamps(here, capfd, zone):
         assert shown.count(str(day)) > 2
 
 
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+def test_pairs_of_zoned_timestamps(here, capfd):
+    scores, _ = here
+    links = write(scores[scores.label == 1], Path("l.csv"))
+    assert exit_code("train", "--links", links, *COMMON, "--model", "maxent", "--out", "run") == 0
+    days = pd.Series(pd.to_datetime(["2020-01-01"] * len(scores), utc=True))
+    write(scores[["source"]].assign(target=days), Path("p.parquet"))
+    capfd.readouterr()
+    said = refused(capfd, "predict", "run", "--pairs", "p.parquet", "--out", "o.csv")
+    assert said.startswith("p.parquet: row 1, column 'target': node")
+    assert "was not trained on" in said
+
+
 @pytest.mark.parametrize("verb", ["audit", "train"])
 def test_a_nul_in_a_header(here, capfd, verb):
     Path("z.csv").write_bytes(b"source,target,sco\0re,label\na,b,0.5,1\n")

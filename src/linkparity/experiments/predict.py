@@ -225,7 +225,8 @@ def _row_error(
 ) -> InputError:
     """What is wrong with a row, and what would help."""
     columns = ", ".join(map(quoted, ends))
-    nodes = engine.run(f"SELECT {columns} FROM pairs WHERE {ROW} = {row}").fetchall()[0]
+    found = engine.run(f"SELECT {columns} FROM pairs WHERE {ROW} = {row}").fetch_arrow_table()
+    nodes = [column[0].as_py() for column in found.columns]
     empty = [each is None or each == "" for each in nodes]
     end = empty.index(True) if any(empty) else 0 if a is None else 1
     where, node = place(given.name, row + 1, ends[end]), nodes[end]

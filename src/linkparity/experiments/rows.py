@@ -183,6 +183,8 @@ class Row:
         """The inverse of :meth:`to_json`."""
         try:
             row = json.loads(text)
+            if "\\u" in text:  # an escape may be half of a character, which nothing can print
+                json.dumps(row, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
             problem = f"{text[:60]!r} is not JSON ({error})"
             raise InputError(problem, caller="Row.from_json") from None
