@@ -165,6 +165,8 @@ def test_a_full_disk_leaves_whole_rows_and_says_how_many(tmp_path, monkeypatch):
         ({"history": {"epoch": [1, 2], "loss": [0.5]}}, "key 'history' holds columns of several"),
         ({"cells": [{"groups": ["a"], "pairs": "1"}]}, "key 'pairs' of cells holds '1'"),
         ({"quantiles": [{"groups": 3}]}, "key 'groups' of quantiles holds 3"),
+        ({"quantiles": [{"pairs": [0.5] * 9, "links": [0.5] * 9}]}, "key 'quantiles' must hold"),
+        ({"quantiles": [{"groups": ["a"], "pairs": [0.5], "links": None}]}, "key 'quantiles' must"),
     ],
 )
 def test_values_that_no_row_has(tmp_path, change, said):

@@ -40,8 +40,9 @@ def check_row(row: dict[str, Any]) -> None:
         _check(cell, CELL, " of cells")
     for part in row.get("quantiles", ()):
         _check(part, QUANTILES, " of quantiles")
-        if any(len(part.get(key) or LEVELS) != len(LEVELS) for key in ("pairs", "links")):
-            problem = f"key 'quantiles' must hold {len(LEVELS)} numbers per pair of groups"
+        lists = [part.get(key) or LEVELS for key in ("pairs", "links")]
+        if part.keys() != QUANTILES.keys() or any(len(each) != len(LEVELS) for each in lists):
+            problem = f"key 'quantiles' must hold groups and {len(LEVELS)} numbers, twice"
             raise InputError(problem, caller="Row.from_dict")
     if len({len(column) for column in row.get("history", {}).values()}) > 1:
         problem = "key 'history' holds columns of several lengths"
