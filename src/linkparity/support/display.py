@@ -37,7 +37,7 @@ def format_interval(ends: tuple[float, float] | None) -> str:
     >>> format_interval((0.1, 0.25)), format_interval(None)
     ('0.1000 … 0.2500', '–')
     """
-    if ends is None or isnan(ends[0]):
+    if ends is None or isnan(ends[0]) or isnan(ends[1]):
         return MISSING
     return f"{format_number(ends[0])} … {format_number(ends[1])}"
 
@@ -53,7 +53,7 @@ def whisker(
     if isnan(value):
         return ""
     low, high = span
-    known = ends is not None and not isnan(ends[0])
+    known = ends is not None and not (isnan(ends[0]) or isnan(ends[1]))
     first, last = ends if known and ends is not None else (value, value)
 
     def place(number: float) -> int:
