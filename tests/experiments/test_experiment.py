@@ -113,6 +113,10 @@ def test_a_file_says_what_keywords_say(tmp_path):
             "row 9, key 'files', entry 2, key 'link': is unknown; did you mean 'links'?",
         ),
         (
+            '[[files]]\nlinks = "a"\nnodes = "b"\nsensitive = [["c"]]',
+            "key 'files', entry 1",
+        ),
+        (
             '[[files]]\nlinks = "a"\nnodes = "b"\nsensitive = "c"\nunknown = "x"',
             "row 7, key 'files', entry 1, key 'unknown': must be 'error', 'group', 'drop'",
         ),

@@ -176,6 +176,16 @@ def test_values_that_no_row_has(tmp_path, change, said):
         read_rows(str(file))
 
 
+def test_a_last_line_with_a_key_that_no_cell_has(tmp_path):
+    file = tmp_path / "rows.jsonl"
+    cell = {"groups": ["a"], "pairs": 1, "links": 0, "mean": 0.5, "link_mean": None, "x": 1}
+    file.write_text(json.dumps(ROWS[0].to_dict() | {"cells": [cell]}))
+    assert read_rows(str(file)) == []
+    file.write_text(file.read_text() + "\n")
+    with pytest.raises(InputError, match="row 1: is not a row of results"):
+        read_rows(str(file))
+
+
 def test_nested_deeply(tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text('{"dataset": ' + "[" * 100_000 + "\n")

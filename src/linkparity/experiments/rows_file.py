@@ -21,6 +21,8 @@ from linkparity.support.workspace import Workspace, lock, sync
 
 #: How every row begins: what a line that was cut off must agree with to be taken for one.
 BEGIN = b'{"dataset": '
+#: What a line that is not a row raises when it is read.
+NOT_A_ROW = (ValueError, TypeError, KeyError, AttributeError)
 
 
 def read_rows(name: str) -> list[Row]:
@@ -48,7 +50,7 @@ def _parse(name: str, content: bytes) -> tuple[list[Row], int]:
         if line.strip():
             try:
                 rows.append(Row.from_json(line.decode()))
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+            except NOT_A_ROW as error:
                 raise _not_a_row(name, number, error) from None
     return rows, size
 
@@ -59,7 +61,7 @@ def _cut_off(line: bytes) -> bool:
         return False
     try:
         Row.from_json(line.decode())
-    except ValueError:
+    except NOT_A_ROW:
         return True
     return False
 

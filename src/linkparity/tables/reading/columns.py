@@ -258,6 +258,8 @@ def listed(sensitive: str | Sequence[str]) -> tuple[str, ...]:
     ('gender', 'age')
     """
     names = sensitive.split(",") if isinstance(sensitive, str) else sensitive
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"must name columns, got {sensitive!r:.80}", argument="sensitive")
     found = tuple(name.strip() for name in names)
     if not found or not all(found):
         problem = "must name the column that makes the groups"
