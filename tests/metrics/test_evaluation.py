@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from linkparity.metrics import VIEWS, Estimate, frame
+from linkparity.metrics import VIEWS, Estimate, fairlearn_frame
 from linkparity.metrics.evaluation import evaluate, score_pairs
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import INDEPENDENCE, SHARED_NODES, CellScore
@@ -295,9 +295,9 @@ def test_frame_has_a_row_per_measure(split, logits):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_frame_without_fairlearn_has_its_shape(split, logits, view, monkeypatch):
-    found = frame.find_spec
+    found = fairlearn_frame.find_spec
     monkeypatch.setattr(
-        frame, "find_spec", lambda name: None if name == "fairlearn" else found(name)
+        fairlearn_frame, "find_spec", lambda name: None if name == "fairlearn" else found(name)
     )
     scores = evaluate(Model(logits), split, view=view)
     assert list(scores.frame.by_group.columns) == ["pairs", "mean", "links", "link_mean"]
@@ -317,7 +317,7 @@ def test_frame_with_fairlearn_is_a_metric_frame_with_the_same_numbers(
     groups = split.train.group[split.test.index]
     labels = split.test.label if labelled else None
     scores = score_pairs(logits, groups, labels, split.test.weight, group_names=NAMES, view=view)
-    real, plain = scores.frame, frame.plain_frame(scores.scored)
+    real, plain = scores.frame, fairlearn_frame.plain_frame(scores.scored)
     assert isinstance(real, fairlearn.MetricFrame)
     for method in ("between_groups", "to_overall"):
         expected = real.difference(method=method)
@@ -333,7 +333,9 @@ def test_frame_with_fairlearn_is_a_metric_frame_with_the_same_numbers(
 @pytest.mark.parametrize("real", [True, False])
 def test_cells_whose_names_read_alike_stay_apart_in_frames_and_print(real, monkeypatch):
     if not real:
-        monkeypatch.setattr(frame, "find_spec", lambda name: None if name == "fairlearn" else name)
+        monkeypatch.setattr(
+            fairlearn_frame, "find_spec", lambda name: None if name == "fairlearn" else name
+        )
     problem = {"prob": [0.1, 0.1, 0.9, 0.9], "groups": [[0, 0], [0, 0], [1, -1], [1, -1]]}
     for names in (("a", "a-a"), ("a", "a – a")):
         scores = score_pairs(**problem, group_names=names, confidence=None)
@@ -346,7 +348,9 @@ def test_cells_whose_names_read_alike_stay_apart_in_frames_and_print(real, monke
 @pytest.mark.parametrize("real", [True, False])
 def test_frame_without_any_cell_says_so(real, monkeypatch):
     if not real:
-        monkeypatch.setattr(frame, "find_spec", lambda name: None if name == "fairlearn" else name)
+        monkeypatch.setattr(
+            fairlearn_frame, "find_spec", lambda name: None if name == "fairlearn" else name
+        )
     with pytest.raises(ValueError, match="no pair is in a cell of the view 'mixed'"):
         _ = score_pairs([0.0, 1.0], [[0, -1], [1, -1]], view="mixed").frame
 

@@ -562,7 +562,8 @@ def test_batches_meet_all_groups_however_nodes_are_stored(monkeypatch):
 
     def trained(criterion):
         model = make("cne", graph)
-        rows = list(train(model, graph, criterion, 100.0, epochs=60, method="samples"))
+        sampled = {"method": "samples", "pairs": "sampled"}
+        rows = list(train(model, graph, criterion, 100.0, epochs=60, **sampled))
         index = all_index(graph)
         prob, group = torch.sigmoid(model(index).detach()), graph.group[index[:, 0]]
         means = [float(prob[group == g].mean()) for g in range(3)]

@@ -42,7 +42,7 @@ class SampledPairs:
         parity: weight of a link and of any other pair in the cells; as often as it is drawn where
             not given. A drawn pair then counts for its weight ÷ the number of times that it is
             drawn in expectation, so that sums per cell are those of the whole graph on average.
-        batch: nodes per batch, at most.
+        batch: nodes per batch, at most; :data:`BATCH` by default.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class SampledPairs:
         generator: torch.Generator,
         processes: "Processes",
         parity: PairWeights | None = None,
-        batch: int = BATCH,
+        batch: int | None = None,
     ) -> None:
         self.num_nodes, self.negatives = graph.num_nodes, negatives
         self.generator, self.processes = generator, processes
@@ -62,7 +62,7 @@ class SampledPairs:
         every = torch.arange(graph.num_nodes)
         self.rows = every if graph.side is None else every[graph.side == 0]
         self.partners = every if graph.side is None else every[graph.side == 1]
-        count = max(1, -(-len(self.rows) // batch))
+        count = max(1, -(-len(self.rows) // (batch or BATCH)))
         if count > 1:  # nodes often come group by group, and a batch must meet all groups
             self.rows = self.rows[random_order(len(self.rows), generator)]
         #: Batches of nearly equal size: where each begins among the rows.

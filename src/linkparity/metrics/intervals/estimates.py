@@ -165,7 +165,8 @@ def mean_intervals(
     with np.errstate(divide="ignore", invalid="ignore"):
         half = t * error / (mean * (1 - mean))
         ends = np.stack([expit(logit(mean) - half), expit(logit(mean) + half)], axis=1)
-    ends[error == 0] = mean[error == 0, None]
+    exact = (error == 0) | (mean == 0) | (mean == 1)  # all scores are equal, but for rounding
+    ends[exact] = mean[exact, None]
     return ends
 
 
