@@ -190,7 +190,8 @@ def test_what_tune_finds_is_a_layer_of_its_own():
     assert len({fit.id for fit in (*fits, *searches)}) == len(fits) + len(searches)
     limits = {tuple(fit.max_gap.items()) for fit in searches}
     assert limits == {
-        ((name, published()["polblogs", "maxent", name, name].mean),) for name in ("dp", "eo")
+        ((name, share * published()["polblogs", "maxent", name, name].mean),)
+        for name, share in (("dp", 0.5), ("eo", 0.8))
     }
     graph = planted(scale=2)
     rows = []
@@ -211,6 +212,8 @@ def test_what_tune_finds_is_a_layer_of_its_own():
     model = lp.tune(graph, {"dp": 0.05}, "maxent", seed=0).predictor
     again = lp.evaluate(model, lp.split_links(graph, test=0.2, seed=0))
     assert (rows[0].auc, rows[0].dp) == (again.auc, again.dp)
+    exact = lp.evaluate(model, lp.split_links(graph, test=0.2, seed=0), pairs="candidates").dp
+    assert rows[0].settings["dp_over_candidates"] == exact
     assert any("tune chose maxent" in note for note in rows[0].notes)
 
 

@@ -23,7 +23,7 @@ KEYS = (
 @pytest.fixture(scope="module")
 def run():
     predictor = lp.LinkPredictor("maxent", "dp", gamma=3.5, seed=2)
-    return train_run(lp.load("polbooks"), predictor, dataset="polbooks")
+    return train_run(lp.load("polbooks"), predictor, dataset="polbooks", test_pairs="paper")
 
 
 def test_a_row_has_the_keys_of_train_json_and_the_runs_own_numbers(run):

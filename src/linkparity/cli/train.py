@@ -110,8 +110,8 @@ def train(
         with _progress(title, planned, stage, silent=not first) as (on_epoch, on_stage):
             run = train_run(
                 graph, predictor, out if first else None, files.name, replace=force, test=test,
-                test_pairs=test_pairs or ("paper" if fit.pairs == "sampled" else "candidates"),
-                on_epoch=on_epoch, on_stage=on_stage, refit=refit, min_pairs=min_pairs,
+                test_pairs=test_pairs, on_epoch=on_epoch, on_stage=on_stage, refit=refit,
+                min_pairs=min_pairs,
                 **wanted | ({} if first else {"save_test": None}),
             )  # fmt: skip
         quick = run.predictor.fit_seconds_ < QUICK and processes.size == 1

@@ -110,8 +110,10 @@ def published_row(summary: Summary) -> dict[str, Published]:
 
 
 def has_paper_settings(summary: Summary) -> bool:
-    """Whether a result was trained as the paper's rows: its γ, pairs, and the models' defaults."""
+    """Whether a result is like the paper's rows: test pairs, γ, pairs, and the models' defaults."""
     settings, made = summary.settings, MODELS.get(summary.model)
+    if any(row.test_pairs != "paper" for row in summary.rows):
+        return False
     changed = (settings.get(name) for name in ("postprocess", "tolerance", "max_gap"))
     if made is None or any(changed):
         return False

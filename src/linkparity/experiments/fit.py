@@ -16,7 +16,7 @@ from linkparity.datasets import load
 from linkparity.experiments.graph_files import GraphFiles, read_graph
 from linkparity.experiments.row_checks import LEVELS
 from linkparity.experiments.rows import Row, predictor_settings, versions
-from linkparity.experiments.train import Run, train_run
+from linkparity.experiments.train import Run, default_test_pairs, train_run
 from linkparity.graph.graph import Graph
 from linkparity.metrics.measures import MEASURES
 from linkparity.prediction import LinkPredictor
@@ -92,8 +92,9 @@ class Fit:
     def _settings(self) -> dict[str, Any]:
         """What makes a fit another one.
 
-        A plain fit is the same whatever gamma and pairs are, and a parameter that the predictor
-        gets later counts where it is not at its default, so that files of rows stay valid.
+        A plain fit is the same whatever gamma and pairs are, but for the pairs that are measured;
+        a parameter that the predictor gets later counts where it is not at its default, so that
+        files of rows stay valid.
         """
         predictor = LinkPredictor(**self.parameters)
         defaults = predictor_settings(LinkPredictor(self.parameters["model"]))
@@ -104,7 +105,10 @@ class Fit:
         }
         if predictor.criterion is None:
             settings |= PLAIN
-        return self.parameters | settings
+        measured = default_test_pairs(predictor)
+        return (
+            self.parameters | settings | ({} if measured == "paper" else {"test_pairs": measured})
+        )
 
     @property
     def title(self) -> str:
@@ -127,12 +131,14 @@ class Fit:
         said = dict.fromkeys(" ".join(str(each.message).split()) for each in caught)
         return replace(row, notes=(*row.notes, *said))
 
-    def _run(self) -> Run:
-        predictor, name = LinkPredictor(**self.parameters), self.source.name
-        return train_run(self.source.graph(), predictor, dataset=name, measures=self.measures)
-
     def _measured(self) -> Row:
-        row = full_row(self._run())
+        predictor, name = LinkPredictor(**self.parameters), self.source.name
+        graph = self.source.graph()
+        return self._row(train_run(graph, predictor, dataset=name, measures=self.measures))
+
+    def _row(self, run: Run) -> Row:
+        """The row of a finished run."""
+        row = full_row(run)
         left_out = [name for name in MEASURES if name not in self.measures]
         return replace(
             row,

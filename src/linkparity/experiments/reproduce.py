@@ -14,7 +14,7 @@ from linkparity.experiments.paper import GAMMA, PAIRS, STRENGTHS, published_seco
 from linkparity.experiments.results import Results, Summary
 from linkparity.experiments.run import Watcher, run_fits
 from linkparity.experiments.subsample_kl import SampledKL, subsample_kl
-from linkparity.experiments.tuned_fit import TunedFit, tuned_fits
+from linkparity.experiments.tuned_fit import MAX_SEEDS, TunedFit, tuned_fits
 from linkparity.experiments.workers import fit_in_processes
 from linkparity.graph.split import split_links
 from linkparity.metrics.measures import MEASURES
@@ -174,7 +174,7 @@ def searches_beside(fits: Sequence[Fit], seeds: int) -> list[TunedFit]:
     sources = {fit.source: fit.data_sha256 for fit in fits}
     chosen = dict.fromkeys(fit.parameters["model"] for fit in fits)
     models = [model for model in chosen if model in REGULARIZED]
-    return tuned_fits(list(sources.items()), models, CRITERIA, seeds)
+    return tuned_fits(list(sources.items()), models, CRITERIA, min(seeds, MAX_SEEDS))
 
 
 def figure2(summaries: Sequence[Summary]) -> list[dict[str, Any]]:

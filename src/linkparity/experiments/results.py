@@ -115,9 +115,8 @@ def method_labels(rows: Sequence[Row]) -> dict[str, str]:
 def _varying(row: Row) -> dict[str, Any]:
     if "max_gap" in row.settings:  # whatever tune chose for a seed, it is one method
         return {"max_gap": row.settings["max_gap"]}
-    return {"gamma": row.gamma, "strength": row.strength} | {
-        name: value for name, value in row.settings.items() if name != "gamma"
-    }
+    own = {"gamma": row.gamma, "strength": row.strength, "test_pairs": row.test_pairs}
+    return own | {name: value for name, value in row.settings.items() if name != "gamma"}
 
 
 def _setting_text(name: str, value: object) -> str:

@@ -87,7 +87,7 @@ def train_run(
     *,
     replace: bool = True,
     test: float = 0.2,
-    test_pairs: str = "paper",
+    test_pairs: str | None = None,
     measures: Sequence[str] | None = None,
     on_epoch: Callable[[Epoch], object] | None = None,
     on_stage: Callable[[str], object] | None = None,
@@ -108,7 +108,8 @@ def train_run(
         test: share of the links held out; 0 fits on all links, and measures only what needs no
             held-out link, over all candidates.
         test_pairs: ``"paper"`` measures the held-out pairs, ``"candidates"`` takes dp, rdp and kl
-            over every pair that is no training link.
+            over every pair that is no training link; by default ``"paper"`` where the predictor's
+            ``pairs`` are ``"sampled"``, else ``"candidates"``.
         measures: which measures; all by default. ``rb`` may take longer than the training.
         on_epoch: called with each epoch.
         on_stage: called with a few words when each stage of the work begins.
@@ -118,7 +119,8 @@ def train_run(
     """
     for name in measures or ():
         MEASURES[name]
-    pairs = TEST_PAIRS["candidates" if test == 0 else test_pairs]
+    measured = "candidates" if test == 0 else test_pairs or default_test_pairs(predictor)
+    pairs = TEST_PAIRS[measured]
     _check_test(test, refit, save_test)
     if out is not None:
         check_place(out, replace)
@@ -137,7 +139,7 @@ def train_run(
     if refit:
         say(f"fitting again on all {counted(graph.num_links, 'link')}")
         refitted = _fit(LinkPredictor(**predictor.get_params()), graph, on_epoch)
-    run = Run(dataset, predictor, scores, "candidates" if test == 0 else test_pairs, refitted)
+    run = Run(dataset, predictor, scores, measured, refitted)
     if save_test is not None:
         say(f"writing {save_test.name}")
         save_pairs_table(save_test.name, save_test.force, sets, graph, save_test.with_groups)
@@ -145,6 +147,11 @@ def train_run(
         with outputs_in_place(None if save_test is None else save_test.name):
             save_predictor(run.final, out, replace)
     return run
+
+
+def default_test_pairs(predictor: LinkPredictor) -> str:
+    """What is measured: as in the paper where the training is as in the paper."""
+    return "paper" if predictor.pairs == "sampled" else "candidates"
 
 
 def hold_out(
