@@ -19,7 +19,7 @@ from linkparity.experiments.paper import published
 from linkparity.experiments.reproduce import CRITERIA, PAPER_DATA, REGULARIZED, paper_fits
 from linkparity.experiments.results import Results, Summary
 from linkparity.experiments.run import run_fits
-from linkparity.experiments.tuned_fit import tuned_fits
+from linkparity.experiments.tuned_fit import Key, tuned_and_plain, tuned_fits
 from linkparity.report.live_display import LineDisplay
 
 #: What is to be reached: rows, and mean gain of AUC on polblogs' dp rows.
@@ -35,8 +35,6 @@ DEFAULT = (
     "seeds",
 )  # fmt: skip
 
-Key = tuple[str, str, str]
-
 
 def run(options: argparse.Namespace) -> None:
     """Make what is missing."""
@@ -49,18 +47,6 @@ def run(options: argparse.Namespace) -> None:
     searches = tuned_fits(list(sources.items()), options.models, CRITERIA, options.seeds)
     with LineDisplay(say) as display:
         run_fits([*fits, *searches], options.rows[0], options.jobs, None, display)
-
-
-def found_by_key(summaries: list[Summary]) -> tuple[dict[Key, Summary], dict[Key, Summary]]:
-    """What ``tune`` found, and plain models on the paper's test pairs, by the paper's rows."""
-    tuned, plain = {}, {}
-    for each in summaries:
-        where = (str(each.dataset), each.model, each.criterion)
-        if "max_gap" in each.settings:
-            tuned[where] = each
-        elif each.criterion == "none" and each.rows[0].test_pairs == "paper":
-            plain[where] = each
-    return tuned, plain
 
 
 def verdict(ours: Summary, key: Key) -> tuple[bool, bool]:
@@ -77,7 +63,7 @@ def show(columns: tuple[str, ...], rows: list[list[str]]) -> None:
 
 def report_tuned(summaries: list[Summary]) -> None:
     """The paper's rows beside what ``tune`` chose."""
-    tuned, plain = found_by_key(summaries)
+    tuned, plain = tuned_and_plain(summaries)
     rows, good, exact = [], 0, 0
     for key in product(PAPER_DATA, REGULARIZED, CRITERIA):
         if key not in tuned:

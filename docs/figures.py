@@ -1,24 +1,23 @@
 """Draw the figures of README and docs: ``make figures``."""
 
-import json
 import shutil
 import subprocess
-from itertools import product
 from pathlib import Path
-from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from linkparity.cli.output import say
 from linkparity.experiments.demo import Demo, run_demo
 from linkparity.experiments.paper import published
+from linkparity.experiments.results import Results, Summary
+from linkparity.experiments.tuned_fit import tuned_and_plain
 from linkparity.report.report_page import Report
 from linkparity.support.errors import require
 
 IMAGES = Path(__file__).parent / "img"
 BEFORE, PAPER, AFTER = "#8c8c8c", "#c8553d", "#0b6e99"
-#: Rows of ``benchmarks/tradeoff.py``, as far as they were made.
-TRADEOFF = Path(__file__).parents[1] / "benchmarks" / "tradeoff.jsonl"
+#: Rows of ``linkparity reproduce`` and ``benchmarks/tradeoff.py run``.
+ROWS = Path(__file__).parent / "reproduction" / "rows.jsonl.gz"
 
 
 def draw_parity(demo: Demo, path: Path) -> None:
@@ -57,44 +56,44 @@ def draw_parity(demo: Demo, path: Path) -> None:
         figure.savefig(path, metadata=metadata, dpi=160)
 
 
-def draw_tradeoff(rows: list[dict[str, Any]], path: Path) -> None:
+def draw_tradeoff(summaries: list[Summary], path: Path) -> None:
     """AUC against gap per data set and criterion: the paper's rows, plain models, what tune chose.
 
     Args:
-        rows: of ``benchmarks/tradeoff.py run``; the means over their seeds are drawn.
+        summaries: of the rows of ``benchmarks/tradeoff.py run``.
         path: of the figure.
     """
     matplotlib = require("matplotlib", "docs/figures.py", "linkparity[dev]")
     matplotlib.use("agg")
-    shown = {(row["data"], row["criterion"]) for row in rows}
-    every = dict.fromkeys(row["data"] for row in rows)
-    data = [name for name in every if {(name, "dp"), (name, "eo")} <= shown]
+    tuned, plain = tuned_and_plain(summaries)
+    panels = list(dict.fromkeys((data, criterion) for data, _, criterion in tuned))
     settings = {"svg.hashsalt": "linkparity", "svg.fonttype": "path", "font.size": 9}
     with matplotlib.rc_context(settings):
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(8, 0.6 + 2.6 * len(data)), layout="constrained")
-        panels = figure.subplots(len(data), 2, squeeze=False)
-        for axes, (name, criterion) in zip(panels.flat, product(data, ("dp", "eo")), strict=True):
-            own = [row for row in rows if (row["data"], row["criterion"]) == (name, criterion)]
-            _draw_panel(axes, name, criterion, own)
-        figure.legend(
-            *panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3
-        )
+        rows = (len(panels) + 1) // 2
+        figure = Figure(figsize=(8, 0.6 + 2.6 * rows), layout="constrained")
+        drawn = figure.subplots(rows, 2, squeeze=False)
+        for axes, (data, criterion) in zip(drawn.flat, panels, strict=False):
+            own = {k[1]: v for k, v in tuned.items() if (k[0], k[2]) == (data, criterion)}
+            before = {model: plain[data, model, "none"] for model in own}
+            _draw_panel(axes, data, criterion, own, before)
+        legend = drawn[0, 0].get_legend_handles_labels()
+        figure.legend(*legend, loc="outside lower center", ncols=3)
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=160)
 
 
-def _draw_panel(axes: Any, data: str, criterion: str, rows: list[dict[str, Any]]) -> None:
+def _draw_panel(
+    axes: Any, data: str, criterion: str, tuned: dict[str, Summary], plain: dict[str, Summary]
+) -> None:
     """The models of one data set: lines from the plain model to the paper's row and to ours."""
-    for place, model in enumerate(dict.fromkeys(row["model"] for row in rows)):
-        own = [row for row in rows if row["model"] == model]
-        mean = {n: fmean(row[n] for row in own) for n in ("auc", criterion)}
-        mean |= {n: fmean(row[n] for row in own) for n in ("plain_auc", f"plain_{criterion}")}
-        paper = published()
+    for place, model in enumerate(tuned):
         points = {
-            "plain": (mean[f"plain_{criterion}"], mean["plain_auc"]),
-            "paper": tuple(paper[data, model, criterion, n].mean for n in (criterion, "auc")),
-            "chosen by tune": (mean[criterion], mean["auc"]),
+            "plain": _point(plain[model].measures, criterion),
+            "paper": _point(
+                {n: published()[data, model, criterion, n] for n in (criterion, "auc")}, criterion
+            ),
+            "chosen by tune": _point(tuned[model].measures, criterion),
         }
         for (kind, point), color in zip(points.items(), (BEFORE, PAPER, AFTER), strict=True):
             axes.plot(*zip(points["plain"], point, strict=True), color=color, linewidth=1)
@@ -108,6 +107,10 @@ def _draw_panel(axes: Any, data: str, criterion: str, rows: list[dict[str, Any]]
     axes.locator_params(axis="x", nbins=5)
     axes.set_title(f"{data}, {criterion}", fontsize=10, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _point(figures: Any, criterion: str) -> tuple[float, float]:
+    return figures[criterion].mean, figures["auc"].mean
 
 
 def picture_report(demo: Demo, path: Path) -> None:
@@ -128,8 +131,7 @@ def picture_report(demo: Demo, path: Path) -> None:
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
-    made = [json.loads(line) for line in TRADEOFF.read_text().splitlines()]
-    draw_tradeoff([row for row in made if row["kind"] == "tuned"], IMAGES / "tradeoff.svg")
+    draw_tradeoff(Results.read(ROWS).summaries(), IMAGES / "tradeoff.svg")
     demo = run_demo(say)
     draw_parity(demo, IMAGES / "polblogs-parity.svg")
     picture_report(demo, IMAGES / "report.png")

@@ -6,6 +6,7 @@ from typing import Any
 
 from linkparity.experiments.fit import DataSource, Fit
 from linkparity.experiments.paper import published
+from linkparity.experiments.results import Summary
 from linkparity.experiments.rows import Row
 from linkparity.experiments.train import Run
 from linkparity.experiments.tune import tune
@@ -20,6 +21,8 @@ MAX_SEEDS = 3
 #: Limits as shares of the paper's gaps. Its test pairs are a sample, so that the dp measured there
 #: exceeds the exact one, which is limited; eo is an estimate in validation too.
 SHARE = {"dp": 0.5, "eo": 0.8}
+#: Data set, model and criterion of a row of the paper.
+Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,3 +98,17 @@ def tuned_fits(
                     parameters = {"model": model, "seed": seed}
                     found.append(TunedFit(source, digest, parameters, measures, limit))
     return found
+
+
+def tuned_and_plain(
+    summaries: Sequence[Summary],
+) -> tuple[dict[Key, Summary], dict[Key, Summary]]:
+    """What ``tune`` found, and plain models on the paper's test pairs, by the paper's rows."""
+    tuned, plain = {}, {}
+    for each in summaries:
+        where = (str(each.dataset), each.model, each.criterion)
+        if "max_gap" in each.settings:
+            tuned[where] = each
+        elif each.criterion == "none" and each.rows[0].test_pairs == "paper":
+            plain[where] = each
+    return tuned, plain
