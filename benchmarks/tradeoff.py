@@ -1,13 +1,15 @@
 """The paper's 24 regularized rows, with settings that ``tune`` chooses without test pairs.
 
     python benchmarks/tradeoff.py run ROWS [--data polblogs …] [--models cne …] [--seeds 5]
+        [--as-published]
     python benchmarks/tradeoff.py report ROWS [ROWS …]
 
 ``run`` makes the rows that ROWS (a file of ``linkparity reproduce``) does not hold yet: plain
 models and, for each of the paper's regularized rows, what ``tune`` chooses with a limit below the
 paper's gap, measured on the paper's test pairs. ``report`` prints the tables of README and
 docs/training.md, and what is to be reached; rows of benchmarks/field.toml give the table of the
-defaults.
+defaults. With ``--as-published``, in a file of their own, rows of bipartite data have the authors'
+prior.
 """
 
 import argparse
@@ -16,10 +18,16 @@ from statistics import fmean
 
 from linkparity.cli.output import say
 from linkparity.experiments.paper import published
-from linkparity.experiments.reproduce import CRITERIA, PAPER_DATA, REGULARIZED, paper_fits
+from linkparity.experiments.reproduce import (
+    CRITERIA,
+    PAPER_DATA,
+    REGULARIZED,
+    paper_fits,
+    searches_beside,
+)
 from linkparity.experiments.results import Results, Summary
 from linkparity.experiments.run import run_fits
-from linkparity.experiments.tuned_fit import Key, tuned_and_plain, tuned_fits
+from linkparity.experiments.tuned_fit import Key, tuned_and_plain
 from linkparity.report.live_display import LineDisplay
 
 #: What is to be reached: rows, and mean gain of AUC on polblogs' dp rows.
@@ -40,13 +48,14 @@ def run(options: argparse.Namespace) -> None:
     """Make what is missing."""
     fits = [
         fit
-        for fit in paper_fits(options.data, options.seeds, models=options.models)
+        for fit in paper_fits(
+            options.data, options.seeds, options.as_published, models=options.models
+        )
         if fit.parameters.get("criterion") is None
     ]
-    sources = {fit.source: fit.data_sha256 for fit in fits}
-    searches = tuned_fits(list(sources.items()), options.models, CRITERIA, options.seeds)
     with LineDisplay(say) as display:
-        run_fits([*fits, *searches], options.rows[0], options.jobs, None, display)
+        every = [*fits, *searches_beside(fits, options.seeds)]
+        run_fits(every, options.rows[0], options.jobs, None, display)
 
 
 def verdict(ours: Summary, key: Key) -> tuple[bool, bool]:
@@ -120,6 +129,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=REGULARIZED)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--as-published", action="store_true", help="fit the authors' prior")
     options = parser.parse_args()
     if options.what == "run":
         run(options)

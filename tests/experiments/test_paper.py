@@ -185,7 +185,7 @@ def test_ids_of_the_papers_fits_stay_what_they_were():
 
 def test_what_tune_finds_is_a_layer_of_its_own():
     fits = paper_fits(["polblogs"], 5, models=["maxent", "debayes"])
-    searches = searches_beside(fits, 5)
+    searches = searches_beside(fits)
     assert len(searches) == 3 * 2  # seeds, criteria
     assert len({fit.id for fit in (*fits, *searches)}) == len(fits) + len(searches)
     limits = {tuple(fit.max_gap.items()) for fit in searches}

@@ -125,7 +125,7 @@ def reproduce(
     """
     began = perf_counter()
     fits = paper_fits(datasets, seeds, as_published, data, models)
-    searches = [] if quick or as_published else searches_beside(fits, seeds)
+    searches = [] if quick or as_published else searches_beside(fits)
     results = run_fits([*fits, *searches], out, jobs, scheduler, watcher)
     summaries = results.summaries()
     alone = {} if quick else time_alone([fit for fit in fits if fit.parameters["seed"] == 0])
@@ -169,12 +169,16 @@ def paper_fits(
     return sorted(found, key=lambda fit: fit.parameters["seed"])
 
 
-def searches_beside(fits: Sequence[Fit], seeds: int) -> list[TunedFit]:
-    """What ``tune`` is asked for, beside the fits of regularized models."""
-    sources = {fit.source: fit.data_sha256 for fit in fits}
-    chosen = dict.fromkeys(fit.parameters["model"] for fit in fits)
-    models = [model for model in chosen if model in REGULARIZED]
-    return tuned_fits(list(sources.items()), models, CRITERIA, min(seeds, MAX_SEEDS))
+def searches_beside(fits: Sequence[Fit], seeds: int = MAX_SEEDS) -> list[TunedFit]:
+    """What ``tune`` is asked for beside the fits of regularized models, of so many seeds."""
+    plain = [
+        fit
+        for fit in fits
+        if fit.parameters["model"] in REGULARIZED
+        and fit.parameters.get("criterion") is None
+        and fit.parameters["seed"] < seeds
+    ]
+    return tuned_fits(plain, CRITERIA)
 
 
 def figure2(summaries: Sequence[Summary]) -> list[dict[str, Any]]:

@@ -114,7 +114,7 @@ def method_labels(rows: Sequence[Row]) -> dict[str, str]:
 
 def _varying(row: Row) -> dict[str, Any]:
     if "max_gap" in row.settings:  # whatever tune chose for a seed, it is one method
-        return {"max_gap": row.settings["max_gap"]}
+        return {name: row.settings.get(name) for name in ("max_gap", "options")}
     own = {"gamma": row.gamma, "strength": row.strength, "test_pairs": row.test_pairs}
     return own | {name: value for name, value in row.settings.items() if name != "gamma"}
 

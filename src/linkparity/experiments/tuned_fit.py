@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
-from linkparity.experiments.fit import DataSource, Fit
+from linkparity.experiments.fit import Fit
 from linkparity.experiments.paper import published
 from linkparity.experiments.results import Summary
 from linkparity.experiments.rows import Row
@@ -21,6 +22,8 @@ MAX_SEEDS = 3
 #: Limits as shares of the paper's gaps. Its test pairs are a sample, so that the dp measured there
 #: exceeds the exact one, which is limited; eo is an estimate in validation too.
 SHARE = {"dp": 0.5, "eo": 0.8}
+#: Parameters of a plain fit that a search keeps.
+KEPT = ("model", "seed", "options")
 #: Data set, model and criterion of a row of the paper.
 Key = tuple[str, str, str]
 
@@ -56,7 +59,8 @@ class TunedFit(Fit):
 
     def _measured(self) -> Row:
         graph, seed = self.source.graph(), self.parameters["seed"]
-        found = tune(graph, self.max_gap, self.parameters["model"], seed=seed)
+        own = {name: value for name, value in self.parameters.items() if name != "model"}
+        found = tune(graph, self.max_gap, self.parameters["model"], **own)
         split = split_links(graph, test=0.2, seed=seed)
         scores = evaluate(found.predictor, split, seed=seed, measures=self.measures)
         tried = f"tune chose {describe(found.chosen)} of {counted(len(found.curve), 'setting')}"
@@ -73,30 +77,20 @@ class TunedFit(Fit):
         return replace(row, criterion=self.criterion, settings=settings)
 
 
-def tuned_fits(
-    sources: Sequence[tuple[DataSource, str]],
-    models: Sequence[str],
-    criteria: Sequence[str],
-    seeds: int,
-) -> list[TunedFit]:
+def tuned_fits(plain: Sequence[Fit], criteria: Sequence[str]) -> list[TunedFit]:
     """For each regularized row of the paper: the best model with less than its gap.
 
     Args:
-        sources: Data with their hashes.
-        models: Names of models.
+        plain: The same models without a criterion.
         criteria: Criteria of the rows.
-        seeds: Number of seeds.
     """
     measures = tuple(name for name in MEASURES if name != "rb")
     found = []
-    for seed in range(seeds):
-        for source, digest in sources:
-            for model in models:
-                for criterion in criteria:
-                    key = (source.name, model, criterion, criterion)
-                    limit = {criterion: SHARE[criterion] * published()[key].mean}
-                    parameters = {"model": model, "seed": seed}
-                    found.append(TunedFit(source, digest, parameters, measures, limit))
+    for fit, criterion in product(plain, criteria):
+        own = {name: fit.parameters[name] for name in KEPT if name in fit.parameters}
+        key = (fit.source.name, own["model"], criterion, criterion)
+        limit = {criterion: SHARE[criterion] * published()[key].mean}
+        found.append(TunedFit(fit.source, fit.data_sha256, own, measures, limit))
     return found
 
 
