@@ -141,6 +141,7 @@ def test_findings_name_the_worst_first():
 
 def test_facts_and_notes():
     told = facts(SUMMARIES, 2)
+    assert told["dp, rdp and kl are over"].startswith("the held-out links")
     assert told["weights of the regularizer"] == "10, 100"
     assert told["fits"] == "60, and 2 that failed"
     assert notes(RESULTS) == [f"A note of {EVIL}."]

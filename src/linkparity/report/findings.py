@@ -125,6 +125,13 @@ def notes(rows: Iterable[Row]) -> list[str]:
     return list(kinds.values())
 
 
+#: What ``test_pairs`` of a row means.
+MEASURED = {
+    "candidates": "all candidates (every pair that is no training link)",
+    "paper": "the held-out links and as many other pairs, weighted",
+}
+
+
 def facts(summaries: Sequence[Summary], failed: int) -> dict[str, str]:
     """What was asked, in a few words each."""
     rows = [row for each in summaries for row in each.rows]
@@ -139,6 +146,9 @@ def facts(summaries: Sequence[Summary], failed: int) -> dict[str, str]:
         "strengths": [f"{strength:g}" for strength in strengths],
         "seeds": _seeds(sorted({row.seed for row in rows})),
         "parity is about": _unique(str(row.settings.get("pairs", "")) for row in rows),
+        "dp, rdp and kl are over": _unique(
+            MEASURED.get(row.test_pairs, row.test_pairs) for row in rows
+        ),
         "fits": [f"{len(rows):,}" + (f", and {failed:,} that failed" if failed else "")],
         "time of all fits": [f"{sum(row.fit_seconds or 0 for row in rows):,.0f} s"],
         "versions": [f"{name} {value}" for name, value in versions.items()],
