@@ -21,7 +21,7 @@ from sklearn.metrics import roc_auc_score
 import linkparity as lp
 from defaults import gap, load
 from linkparity.criteria.constrained_group_pairs import group_pair_sizes
-from linkparity.prediction.tilt_table import STEADY, Tilts, fit_tilt_table, withhold_links
+from linkparity.prediction.postprocess import STEADY, Tilts, fit_tilt_table, withhold_links
 from linkparity.training.objective import PairWeights
 
 ORDERS = (

@@ -205,10 +205,10 @@ def test_failures_are_rows_and_exit_code_1_until_they_are_mended(tmp_path, capfd
 
 
 def test_a_process_that_dies_is_a_failed_row_and_is_replaced(tmp_path, monkeypatch):
-    from linkparity.experiments import workers
+    from linkparity.experiments import worker_pool
 
     fits = lp.Experiment(["polbooks"], ["maxent"], seeds=3).fits()
-    real = workers.Worker.row
+    real = worker_pool.Worker.row
 
     def dying(self, fit):
         if fit.parameters["seed"] == 1:
@@ -216,8 +216,8 @@ def test_a_process_that_dies_is_a_failed_row_and_is_replaced(tmp_path, monkeypat
             self._process.wait()
         return real(self, fit)
 
-    monkeypatch.setattr(workers.Worker, "row", dying)
-    rows = {row.seed: row for _, row in workers.fit_in_processes(fits, 1)}
+    monkeypatch.setattr(worker_pool.Worker, "row", dying)
+    rows = {row.seed: row for _, row in worker_pool.fit_in_processes(fits, 1)}
     assert [rows[seed].error is None for seed in range(3)] == [True, False, True]
     assert rows[1].error == (
         "the process of the fit was ended by signal 9; was there enough memory?"

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 from linkparity.experiments import run as runs
 from linkparity.experiments.rows import Row
-from linkparity.support import workspace
+from linkparity.support import files
 
 #: Calls that change the disk or the lock.
 CALLS = ("open", "write", "ftruncate", "fsync", "replace", "link", "close", "mkdir", "rmdir")
@@ -50,7 +50,7 @@ def killed_at(call, fits, out, failing=()):
 
 def _kill_at(call):
     left = [call]
-    lock = workspace.lock
+    lock = files.lock
 
     def killing(real):
         def called(*args, **named):
@@ -66,4 +66,4 @@ def _kill_at(call):
     os_write = os.write
     for name in CALLS:
         setattr(os, name, killing(getattr(os, name)))
-    workspace.lock = killing(lock)
+    files.lock = killing(lock)

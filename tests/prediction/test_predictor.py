@@ -36,7 +36,7 @@ from linkparity.experiments import train_run
 from linkparity.graph.groups import GraphWarning
 from linkparity.models import MODELS
 from linkparity.prediction import predictor as module
-from linkparity.prediction.tilt_table import withhold_links
+from linkparity.prediction.postprocess import withhold_links
 from linkparity.projection.group_tilts import project_by_group
 from linkparity.training import Adam
 from linkparity.training.objective import pair_weights
@@ -574,7 +574,7 @@ def test_postprocessing_of_many_pairs_reaches_the_smallest_cells(monkeypatch):
     graph = Graph(graph.num_nodes, graph.links, group)
     given = {"criterion": "dp", "postprocess": "i-projection", "pairs": "all"}
     whole = quick(**given).fit(graph).tilts_.table
-    monkeypatch.setattr("linkparity.prediction.tilt_table.MAX_PAIRS", 9000)
+    monkeypatch.setattr("linkparity.prediction.postprocess.MAX_PAIRS", 9000)
     drawn = quick(**given).fit(graph).tilts_.table
     assert bool((drawn[3:5, 3:5] != 0).all())
     assert torch.allclose(drawn, whole, atol=0.2)

@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import random
+import threading
 import time
 
 import numpy as np
@@ -18,9 +19,9 @@ from linkparity import Graph, LinkModel, LinkPredictor
 from linkparity.datasets import load
 from linkparity.experiments import train_run
 from linkparity.models import MODELS
-from linkparity.prediction.saving import save_predictor
+from linkparity.prediction.saving import locked_directory, save_predictor
 from linkparity.support.errors import InputError
-from linkparity.support.workspace import PREFIX, Workspace
+from linkparity.support.files import PREFIX, Workspace, lock
 
 #: Nodes without a link to some group are nothing unusual in small graphs.
 pytestmark = pytest.mark.filterwarnings("ignore:debayes:linkparity.GraphWarning")
@@ -485,3 +486,37 @@ def test_text_that_no_run_has_is_refused_with_the_file(case, fitted, tmp_path):
         LinkPredictor.load(tmp_path / "run")
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+def test_a_directory_is_locked_made_and_removed_if_empty(tmp_path):
+    place = tmp_path / "a" / "b"
+    with locked_directory(place):
+        handle = os.open(place, os.O_RDONLY)
+        assert not lock(handle, wait=False)
+        os.close(handle)
+    assert not place.exists()
+    with locked_directory(place):
+        (place / "x").write_text("x")
+    assert os.listdir(place) == ["x"]
+    (tmp_path / "empty").mkdir()
+    with locked_directory(tmp_path / "empty"):
+        pass
+    assert (tmp_path / "empty").is_dir()
+
+
+def test_a_directory_that_is_removed_while_one_waits_for_it_is_made_again(tmp_path):
+    place = tmp_path / "run"
+    entered = threading.Event()
+    with locked_directory(place):
+
+        def wait():
+            with locked_directory(place):
+                (place / "x").write_text("x")
+                entered.set()
+
+        waiting = threading.Thread(target=wait, daemon=True)
+        waiting.start()
+        assert not entered.wait(0.2)
+    assert entered.wait(10)
+    waiting.join()
+    assert os.listdir(place) == ["x"]

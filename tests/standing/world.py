@@ -15,7 +15,7 @@ import numpy as np
 from table_cases import make_scores
 
 from linkparity import Graph, LinkPredictor
-from linkparity.support.workspace import PREFIX
+from linkparity.support.files import PREFIX
 
 #: Mode and content by path.
 Snapshot = dict[str, tuple[int, bytes]]

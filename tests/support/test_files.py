@@ -18,14 +18,15 @@ from linkparity.cli.command import main
 from linkparity.support import files
 from linkparity.support.errors import InputError
 from linkparity.support.files import (
+    PREFIX,
     AlreadyWritten,
+    Workspace,
     check_output,
     read_json,
     whole_file,
     whole_files,
     write_text,
 )
-from linkparity.support.workspace import PREFIX, Workspace, lock, locked_directory
 
 NODES = [f"n{i:02d}" for i in range(12)]
 SCORES = pd.DataFrame(
@@ -362,40 +363,6 @@ def test_bad_json_is_one_sentence_with_the_file(tmp_path, text):
     with pytest.raises(InputError, match=r"x\.json: is damaged: not valid JSON \(") as said:
         read_json(tmp_path / "x.json")
     assert "\n" not in str(said.value)
-
-
-def test_a_directory_is_locked_made_and_removed_if_empty(tmp_path):
-    place = tmp_path / "a" / "b"
-    with locked_directory(place):
-        handle = os.open(place, os.O_RDONLY)
-        assert not lock(handle, wait=False)
-        os.close(handle)
-    assert not place.exists()
-    with locked_directory(place):
-        (place / "x").write_text("x")
-    assert names(place) == ["x"]
-    (tmp_path / "empty").mkdir()
-    with locked_directory(tmp_path / "empty"):
-        pass
-    assert (tmp_path / "empty").is_dir()
-
-
-def test_a_directory_that_is_removed_while_one_waits_for_it_is_made_again(tmp_path):
-    place = tmp_path / "run"
-    entered = threading.Event()
-    with locked_directory(place):
-
-        def wait():
-            with locked_directory(place):
-                (place / "x").write_text("x")
-                entered.set()
-
-        waiting = threading.Thread(target=wait, daemon=True)
-        waiting.start()
-        assert not entered.wait(0.2)
-    assert entered.wait(10)
-    waiting.join()
-    assert names(place) == ["x"]
 
 
 def test_a_process_killed_while_it_writes_leaves_nothing_that_stays(tmp_path):

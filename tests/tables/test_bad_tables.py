@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from table_cases import exit_code, make_scores, write
 
-from linkparity.support.workspace import PREFIX
+from linkparity.support.files import PREFIX
 
 HEAD = "source,target,score,label\n"
 GOOD = "a,b,0.5,1\nb,c,0.25,0\na,c,0.75,1\n"

@@ -11,11 +11,11 @@ from table_cases import make_scores, read, write
 
 from linkparity.graph.untidy import UntidyPolicy
 from linkparity.support.errors import InputError, PlainError
-from linkparity.support.workspace import Workspace
+from linkparity.support.files import Workspace
 from linkparity.tables.audit_table import AuditOptions, audit_table
+from linkparity.tables.correct_table import ProjectOptions, correct_table
 from linkparity.tables.engines import ENGINES
 from linkparity.tables.engines.base import ROW, Engine, Input
-from linkparity.tables.project_table import ProjectOptions, project_table
 from linkparity.tables.reading.columns import ReadOptions
 from linkparity.tables.reading.files import FileTables, open_engine, open_table_file
 
@@ -150,7 +150,7 @@ def test_untidy_tables_give_what_duckdb_gives(name, tmp_path):
         out = tmp_path / f"{each}.tsv.gz"
         tables = FileTables(str(given), str(nodes), options, each, out=str(out))
         audit = audit_table(tables, AuditOptions(confidence=None))
-        _, report = project_table(tables, ProjectOptions(explain=True, force=True))
+        _, report = correct_table(tables, ProjectOptions(explain=True, force=True))
         found[each] = (audit, report, read(out))
     (audit, report, rows), (other, again, theirs) = found["duckdb"], found[name]
     assert other.values == pytest.approx(audit.values, abs=1e-9)

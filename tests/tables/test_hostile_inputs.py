@@ -11,7 +11,7 @@ import pytest
 from table_cases import exit_code, make_scores, write
 
 import linkparity as lp
-from linkparity.support.workspace import Workspace
+from linkparity.support.files import Workspace
 from linkparity.tables.engines.duckdb import DuckEngine
 from linkparity.tables.reading.files import open_table_file
 

@@ -100,8 +100,8 @@ def project(
     labels, eo, equalized-odds and accuracy tilt by the true label: such scores measure a distance
     and cannot be used as predictions.
     """
+    from linkparity.tables.correct_table import ProjectOptions, correct_table
     from linkparity.tables.measures.gaps_and_ranks import IntervalOptions
-    from linkparity.tables.project_table import ProjectOptions, project_table
 
     if as_json and "-" in (out, save_tilts):
         raise InputError("--json and an output named - both write to stdout", "give it a file")
@@ -115,7 +115,7 @@ def project(
     options = ProjectOptions(
         criterion, goal, tolerance, tilt_by, apply, save_tilts, explain, force, measured
     )
-    _, found = project_table(table.tables(out), options)
+    _, found = correct_table(table.tables(out), options)
     assert found is not None
     _say_cost(found.scans, found.rows, began)
     with outputs_in_place(out, save_tilts):

@@ -27,6 +27,8 @@ from linkparity.support.arrays import (
     PART_SIZE,
     SMALL,
     Chunk,
+    check_labels,
+    check_weights,
     smallest_integer,
     sort_segments,
     split_chunks,
@@ -34,7 +36,6 @@ from linkparity.support.arrays import (
 )
 from linkparity.support.errors import InputError
 from linkparity.support.registry import Registry
-from linkparity.support.validation import check_labels, check_weights
 
 #: The criteria by name; a new criterion is one line here.
 CRITERIA: Registry[Criterion] = Registry(

@@ -6,8 +6,8 @@ from torch import Tensor
 from linkparity.criteria.base import Criterion, Layout
 from linkparity.criteria.group_pairs import GroupPairs
 from linkparity.graph.groups import NO_GROUP
+from linkparity.support.arrays import tensor
 from linkparity.support.errors import InputError
-from linkparity.support.validation import tensor
 
 
 class Custom(Criterion):

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from linkparity.graph.groups import NO_GROUP
+from linkparity.support.arrays import tensor
 from linkparity.support.errors import InputError
-from linkparity.support.validation import tensor
 
 LARGEST = 2000  # groups, of which every two make a cell
 #: Numbers of group pairs that may be looked up, however few pairs there are.

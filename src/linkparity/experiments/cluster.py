@@ -6,7 +6,7 @@ from typing import Any
 
 from linkparity.experiments.fit import Fit
 from linkparity.experiments.rows import Row
-from linkparity.experiments.workers import Worker
+from linkparity.experiments.worker_pool import Worker
 from linkparity.support.errors import InputError, require
 
 INSTALL = "linkparity[dask]"

@@ -12,10 +12,10 @@ from linkparity.graph.untidy import CHOICES, UntidyPolicy, check_choice
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
 from linkparity.prediction.predictor import check_parameters
+from linkparity.support.arrays import check_seed, real_number
 from linkparity.support.errors import Explained, InputError
 from linkparity.support.files import STREAM
 from linkparity.support.registry import Registry, did_you_mean
-from linkparity.support.validation import check_seed, real_number
 from linkparity.tables.reading.columns import listed
 
 #: Keys from the top of an experiment down; a number is the position in a list.

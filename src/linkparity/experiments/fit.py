@@ -14,7 +14,7 @@ import numpy as np
 
 from linkparity.datasets import load
 from linkparity.experiments.graph_files import GraphFiles, read_graph
-from linkparity.experiments.row_checks import LEVELS
+from linkparity.experiments.row_schema import LEVELS
 from linkparity.experiments.rows import Row, predictor_settings, versions
 from linkparity.experiments.train import Run, default_test_pairs, train_run
 from linkparity.graph.graph import Graph

@@ -17,9 +17,8 @@ from linkparity.graph.untidy import (
 )
 from linkparity.support.display import place
 from linkparity.support.errors import InputError
-from linkparity.support.files import STREAM
+from linkparity.support.files import STREAM, Workspace
 from linkparity.support.registry import LOOKED_AT, did_you_mean
-from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import Input
 from linkparity.tables.engines.duckdb import DuckEngine
 from linkparity.tables.reading.columns import check_header, not_listed, pick_ends, pick_node_column

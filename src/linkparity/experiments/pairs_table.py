@@ -8,9 +8,8 @@ import numpy as np
 from linkparity.graph.graph import Graph
 from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.support.errors import InputError
-from linkparity.support.files import STREAM, check_output, whole_file
+from linkparity.support.files import STREAM, Workspace, check_output, whole_file
 from linkparity.support.randomness import random_distinct, stream
-from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import Format
 from linkparity.tables.engines.duckdb import DuckEngine
 from linkparity.tables.reading.files import format_of

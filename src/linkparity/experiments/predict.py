@@ -14,9 +14,8 @@ from linkparity.graph.untidy import SelfLoops, check_choice, self_loop_error
 from linkparity.prediction import LinkPredictor
 from linkparity.support.display import counted, place
 from linkparity.support.errors import InputError
-from linkparity.support.files import STREAM, check_output, whole_file
+from linkparity.support.files import STREAM, Workspace, check_output, whole_file
 from linkparity.support.registry import LOOKED_AT, did_you_mean
-from linkparity.support.workspace import Workspace
 from linkparity.tables.engines.base import ROW, Format, Input
 from linkparity.tables.engines.duckdb import DuckEngine, quoted, size_of
 from linkparity.tables.reading.columns import check_header, pick_ends

@@ -15,7 +15,7 @@ from linkparity.experiments.results import Results, Summary
 from linkparity.experiments.run import Watcher, run_fits
 from linkparity.experiments.subsample_kl import SampledKL, subsample_kl
 from linkparity.experiments.tuned_fit import MAX_SEEDS, TunedFit, tuned_fits
-from linkparity.experiments.workers import fit_in_processes
+from linkparity.experiments.worker_pool import fit_in_processes
 from linkparity.graph.split import split_links
 from linkparity.metrics.measures import MEASURES
 from linkparity.models import MODELS

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from linkparity.experiments.row_checks import check_row
+from linkparity.experiments.row_schema import check_row
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
 from linkparity.models import MODELS

@@ -16,8 +16,7 @@ from typing import Self
 
 from linkparity.experiments.rows import Row
 from linkparity.support.errors import InputError
-from linkparity.support.files import check_output
-from linkparity.support.workspace import Workspace, lock, sync
+from linkparity.support.files import Workspace, check_output, lock, sync
 
 #: How every row begins: what a line that was cut off must agree with to be taken for one.
 BEGIN = b'{"dataset": '

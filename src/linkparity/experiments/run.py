@@ -11,9 +11,9 @@ from linkparity.experiments.fit import Fit
 from linkparity.experiments.results import Results
 from linkparity.experiments.rows import Row
 from linkparity.experiments.rows_file import RowsFile
-from linkparity.experiments.workers import fit_in_processes
+from linkparity.experiments.worker_pool import fit_in_processes
+from linkparity.support.arrays import whole_number
 from linkparity.support.errors import InputError
-from linkparity.support.validation import whole_number
 
 
 class Watcher(Protocol):

@@ -28,8 +28,8 @@ from linkparity.graph.validation import (
     pair_codes,
     simple_links,
 )
+from linkparity.support.arrays import integers, whole_number
 from linkparity.support.errors import require, warn
-from linkparity.support.validation import integers, whole_number
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from linkparity.graph.groups import NO_GROUP, GraphWarning, missing
+from linkparity.support.arrays import check_unique
 from linkparity.support.errors import InputError, require, warn
 from linkparity.support.registry import did_you_mean
-from linkparity.support.validation import check_unique
 
 FRAMES = "Graph.from_frames"
 #: Ids shown in a warning.

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from linkparity.graph.graph import Graph
 from linkparity.graph.pairs import Pairs, PairSpace, sample_nonlinks, weighted_pairs
+from linkparity.support.arrays import check_seed
 from linkparity.support.display import counted
 from linkparity.support.errors import InputError, InputWarning, warn
 from linkparity.support.randomness import random_order
-from linkparity.support.validation import check_seed
 
 CALLER = "split_links"
 

@@ -5,8 +5,8 @@ from collections.abc import Hashable, Sequence
 import torch
 from torch import Tensor
 
+from linkparity.support.arrays import check_unique
 from linkparity.support.errors import InputError
-from linkparity.support.validation import check_unique
 
 CALLER = "Graph"
 

@@ -4,9 +4,8 @@ import numpy as np
 import torch
 
 from linkparity.criteria.group_pairs import check_groups
-from linkparity.support.arrays import expit, logit
+from linkparity.support.arrays import check_labels, check_weights, expit, logit
 from linkparity.support.errors import InputError
-from linkparity.support.validation import check_labels, check_weights
 
 
 def check_scores(

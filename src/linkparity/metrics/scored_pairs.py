@@ -17,8 +17,8 @@ from linkparity.metrics.checks import (
     weight_array,
 )
 from linkparity.metrics.intervals.clusters import PairClusters
+from linkparity.support.arrays import check_unique, integers, whole_number
 from linkparity.support.errors import InputError
-from linkparity.support.validation import check_unique, integers, whole_number
 
 CALLER = "score_pairs"
 #: With fewer groups than this, group pairs without a pair are listed too.

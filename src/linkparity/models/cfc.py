@@ -15,8 +15,8 @@ from linkparity.graph.groups import NO_GROUP, GraphWarning, number_groups
 from linkparity.models.adversarial import AdversarialTraining
 from linkparity.models.base import LinkModel
 from linkparity.models.filters import Filter
+from linkparity.support.arrays import whole_number
 from linkparity.support.errors import InputError
-from linkparity.support.validation import whole_number
 from linkparity.training.objective import Epoch, Objective, Settings
 
 

@@ -13,8 +13,8 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.groups import GraphWarning
 from linkparity.graph.pairs import Pairs
 from linkparity.models import LinkModel
+from linkparity.prediction.postprocess import Tilts
 from linkparity.prediction.ranking import Ranking, node_numbers, pair_logits, rank_partners
-from linkparity.prediction.tilt_table import Tilts
 from linkparity.support.arrays import expit
 from linkparity.support.errors import InputError, PlainError
 from linkparity.support.randomness import stream

@@ -15,9 +15,9 @@ from torch import Tensor
 from linkparity.criteria import CRITERIA
 from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
+from linkparity.prediction.postprocess import Tilts
 from linkparity.prediction.predictor import LinkPredictor, check_parameters
 from linkparity.prediction.saving import FORMAT, MANIFEST, TENSORS, tensors_name
-from linkparity.prediction.tilt_table import Tilts
 from linkparity.support.errors import InputError
 from linkparity.support.files import read_json
 from linkparity.training.objective import Epoch

@@ -15,11 +15,11 @@ from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
 from linkparity.models.base import check_learned
 from linkparity.prediction.fitted import FittedPredictor
-from linkparity.prediction.tilt_table import Tilts, fit_tilt_table, withhold_links
+from linkparity.prediction.postprocess import Tilts, fit_tilt_table, withhold_links
+from linkparity.support.arrays import check_seed, whole_number
 from linkparity.support.errors import InputError, warn
 from linkparity.support.randomness import stream
 from linkparity.support.registry import did_you_mean
-from linkparity.support.validation import check_seed, whole_number
 from linkparity.training.loop import TrainingWarning, check_pairs, train
 from linkparity.training.objective import (
     Epoch,

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from linkparity.graph.graph import Graph
 from linkparity.models import LinkModel
-from linkparity.prediction.tilt_table import Tilts
+from linkparity.prediction.postprocess import Tilts
+from linkparity.support.arrays import integers, whole_number
 from linkparity.support.errors import InputError
-from linkparity.support.validation import integers, whole_number
 from linkparity.training.objective import widen
 from linkparity.training.sampled import pair_products
 

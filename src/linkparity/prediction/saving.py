@@ -11,7 +11,8 @@ import math
 import os
 import re
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,7 @@ from torch import Tensor
 
 from linkparity.criteria import Criterion
 from linkparity.support.errors import InputError
-from linkparity.support.files import read_json
-from linkparity.support.workspace import PREFIX, Workspace, locked_directory, sync
+from linkparity.support.files import PREFIX, Workspace, lock, read_json, sync
 from linkparity.training.objective import Epoch
 
 if TYPE_CHECKING:
@@ -231,3 +231,36 @@ def _written(row: Epoch) -> list[Any]:
     """An epoch as JSON: its numbers, nan as null, then the extra ones, if any."""
     plain = [None if math.isnan(value) else value for value in row]
     return [*plain, dict(row.extra)] if row.extra else plain
+
+
+@contextmanager
+def locked_directory(path: Path) -> Iterator[None]:
+    """Make a directory unless it exists, and hold its lock; a new one that stays empty goes."""
+    while True:
+        made = not path.exists()
+        path.mkdir(parents=True, exist_ok=True)
+        try:
+            directory = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:  # removed by another process in the meantime
+            continue
+        try:
+            lock(directory)
+            if not _is_at(path, directory):
+                continue
+            try:
+                yield
+            finally:
+                if made:
+                    with suppress(OSError):
+                        path.rmdir()
+            return
+        finally:
+            os.close(directory)
+
+
+def _is_at(path: Path, file: int) -> bool:
+    """Whether an open file or directory still has this name."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file))
+    except FileNotFoundError:
+        return False

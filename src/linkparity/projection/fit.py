@@ -23,10 +23,9 @@ from linkparity.projection.solver.problem import (
 )
 from linkparity.projection.solver.separable import solve_separable
 from linkparity.projection.sums import Sums, SumSource
-from linkparity.support.arrays import expit
+from linkparity.support.arrays import expit, tensor
 from linkparity.support.errors import InputError
 from linkparity.support.registry import nearest
-from linkparity.support.validation import tensor
 
 TARGETS = ("model", "data", "free")
 #: More constraints than this with a free target are solved target by target, which is faster.

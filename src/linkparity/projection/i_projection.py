@@ -20,9 +20,8 @@ from linkparity.projection.fit import Fit, FitGoal, fit_tilts, no_target
 from linkparity.projection.solver import NotConverged
 from linkparity.projection.subsample import subsample
 from linkparity.projection.sums import TensorSums, tensor_sums
-from linkparity.support.arrays import PART_SIZE
+from linkparity.support.arrays import PART_SIZE, tensor
 from linkparity.support.errors import InputError, PlainError
-from linkparity.support.validation import tensor
 
 #: Default accuracy on the logit scale, by the type that the sums are computed in.
 TOL = {torch.float64: 1e-10, torch.float32: 1e-7}

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from linkparity.criteria.cells import Cells
+from linkparity.support.arrays import whole_number
 from linkparity.support.errors import InputError
-from linkparity.support.validation import whole_number
 
 
 def subsample(cells: Cells, size: int, generator: torch.Generator | None = None) -> Cells:

@@ -10,7 +10,7 @@ from typing import Any
 from linkparity.experiments.comparison import published_row
 from linkparity.experiments.paper import published_seconds
 from linkparity.experiments.results import Spread, Summary
-from linkparity.experiments.row_checks import LEVELS
+from linkparity.experiments.row_schema import LEVELS
 from linkparity.experiments.rows import Row
 from linkparity.metrics.results import CellScore
 from linkparity.report.choices import ALL_SEEDS, data_name, is_plain, plain_methods

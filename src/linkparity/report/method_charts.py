@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from linkparity.experiments.row_checks import LEVELS
+from linkparity.experiments.row_schema import LEVELS
 from linkparity.report.chart_data import Record, logit
 from linkparity.report.chart_style import DASHES, VISIBLE, ChartStyle
 

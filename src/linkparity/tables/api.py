@@ -157,8 +157,8 @@ def project(
         ``report``, a pair of this table and the report: ``kl``, ``tilts``, the measures ``before``
         and ``after``; ``print(report)`` shows them as tables.
     """
+    from linkparity.tables.correct_table import ProjectOptions, correct_table
     from linkparity.tables.measures.gaps_and_ranks import IntervalOptions
-    from linkparity.tables.project_table import ProjectOptions, project_table
     from linkparity.tables.reading.columns import ReadOptions, listed
     from linkparity.tables.reading.open_frames import FrameTables
 
@@ -172,5 +172,5 @@ def project(
     asked = ProjectOptions(
         criterion, target, tolerance, tilt_by, apply, save_tilts, explain, force, measured
     )
-    fair, found = project_table(tables, asked, measured=report)
+    fair, found = correct_table(tables, asked, measured=report)
     return (fair, found) if report else fair

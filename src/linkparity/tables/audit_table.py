@@ -20,6 +20,7 @@ from linkparity.metrics.results import (
     few_nodes,
 )
 from linkparity.projection.solver import Infeasible, NotConverged
+from linkparity.support.arrays import whole_number
 from linkparity.support.display import (
     Grid,
     counted,
@@ -29,7 +30,6 @@ from linkparity.support.display import (
     whisker,
 )
 from linkparity.support.errors import InputError
-from linkparity.support.validation import whole_number
 from linkparity.tables.compare import Change, Paired, find_change, pair_rows
 from linkparity.tables.fit_table import fit_table
 from linkparity.tables.measures.exposure import GroupExposure, exposure
@@ -40,7 +40,7 @@ from linkparity.tables.measures.gaps_and_ranks import (
     score_means,
 )
 from linkparity.tables.measures.node_sums import given_scores
-from linkparity.tables.measures.sums import Statistics, measure
+from linkparity.tables.measures.table_sums import Statistics, measure
 from linkparity.tables.reading.files import Tables
 from linkparity.tables.reading.score_table import ScoreTable
 

@@ -25,7 +25,7 @@ from linkparity.tables.measures.gaps_and_ranks import (
 )
 from linkparity.tables.measures.node_sums import CellSet, RowScores, given_scores, mean_spreads
 from linkparity.tables.measures.rank_spreads import rank_changes
-from linkparity.tables.measures.sums import Statistics
+from linkparity.tables.measures.table_sums import Statistics
 from linkparity.tables.reading.row_checks import locate
 from linkparity.tables.reading.score_table import ScoreTable
 

@@ -18,9 +18,9 @@ from linkparity.projection.group_tilts import (
 from linkparity.projection.solver import Infeasible, NotConverged
 from linkparity.projection.sums import Sums, SumSource
 from linkparity.support.errors import InputError
-from linkparity.tables.measures.sums import Statistics, TableSums, histogram_sums
+from linkparity.tables.measures.table_sums import Statistics, TableSums, histogram_sums
+from linkparity.tables.reachable_targets import Reach, find_reach
 from linkparity.tables.reading.score_table import ScoreTable
-from linkparity.tables.saturated import Reach, find_reach
 
 #: Accuracy on the logit scale.
 TOL = 1e-10

@@ -21,7 +21,7 @@ from linkparity.tables.fit_table import (
     cells_of,
     group_cells,
 )
-from linkparity.tables.measures.sums import Statistics, TableSums
+from linkparity.tables.measures.table_sums import Statistics, TableSums
 from linkparity.tables.reading.score_table import ScoreTable
 
 FORMAT = "linkparity tilts 2"

@@ -22,8 +22,8 @@ from linkparity.criteria.group_pairs import possible_pairs
 from linkparity.graph import Graph
 from linkparity.projection.fit import PairSums, check_tolerance
 from linkparity.projection.regularizer import FairnessRegularizer, Parity
+from linkparity.support.arrays import real_number, whole_number
 from linkparity.support.errors import InputError
-from linkparity.support.validation import real_number, whole_number
 
 if TYPE_CHECKING:
     from linkparity.models import LinkModel

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from linkparity.support.errors import InputError, PlainError
-from linkparity.support.workspace import Workspace
+from linkparity.support.files import Workspace
 
 if TYPE_CHECKING:
     from linkparity.tables.reading.score_table import ScoreTable

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from linkparity.support.errors import InputError, PlainError, require
-from linkparity.support.workspace import Workspace
+from linkparity.support.files import Workspace
 from linkparity.tables.engines.base import (
     ROW,
     Engine,

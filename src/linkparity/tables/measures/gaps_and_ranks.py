@@ -17,12 +17,12 @@ from linkparity.metrics.intervals.estimates import (
 )
 from linkparity.metrics.results import INTERVALS
 from linkparity.metrics.scored_pairs import check_min_pairs
+from linkparity.support.arrays import check_seed
 from linkparity.support.errors import InputError
-from linkparity.support.validation import check_seed
 from linkparity.tables.measures.node_sums import CellSet, RowScores, mean_spreads
 from linkparity.tables.measures.rank_spreads import Classes, rank_spreads, with_class
 from linkparity.tables.measures.rank_sums import RankSums
-from linkparity.tables.measures.sums import Statistics
+from linkparity.tables.measures.table_sums import Statistics
 
 NO_WEIGHTED_INTERVAL = "an audit has no interval of weighted means"
 

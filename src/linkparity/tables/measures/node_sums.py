@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from linkparity.metrics.intervals.covariance import CellCovariance, Spread
-from linkparity.tables.measures.sums import Statistics, beside, moved_rows
+from linkparity.tables.measures.table_sums import Statistics, beside, moved_rows
 from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from linkparity.support.errors import InputError
-from linkparity.support.files import STREAM
+from linkparity.support.files import STREAM, Workspace
 from linkparity.support.registry import did_you_mean
-from linkparity.support.workspace import Workspace
 from linkparity.tables.engines import ENGINES
 from linkparity.tables.engines.base import Engine, Format, TableFile, check_columns
 from linkparity.tables.engines.duckdb import size_of

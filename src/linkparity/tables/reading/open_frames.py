@@ -11,7 +11,7 @@ import pyarrow as pa
 from ibis.util import gen_name
 
 from linkparity.graph.groups import missing
-from linkparity.support.workspace import Workspace
+from linkparity.support.files import Workspace
 from linkparity.tables.engines import ENGINES
 from linkparity.tables.engines.base import ROW, Engine, Input, check_columns
 from linkparity.tables.engines.duckdb import DuckEngine

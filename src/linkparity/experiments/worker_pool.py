@@ -30,7 +30,7 @@ class Worker:
         root = str(Path(linkparity.experiments.__file__).parents[2])
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "linkparity.experiments.worker"],
+            [sys.executable, "-P", "-m", "linkparity.experiments.worker_process"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
             env=os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)},
         )  # fmt: skip

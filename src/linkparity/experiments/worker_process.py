@@ -1,6 +1,6 @@
 """A process that fits: reads fits from stdin, writes rows to stdout, and ends with its parent.
 
-Started by :mod:`linkparity.experiments.workers` as ``python -m linkparity.experiments.worker``.
+Started by :mod:`linkparity.experiments.worker_pool`, with ``python -m`` and its name.
 """
 
 import os

@@ -40,7 +40,7 @@ from linkparity.tables.measures.gaps_and_ranks import (
     score_means,
 )
 from linkparity.tables.measures.node_sums import RowScores, given_scores, tilted_scores
-from linkparity.tables.measures.sums import Statistics, measure, moved_rows
+from linkparity.tables.measures.table_sums import Statistics, measure, moved_rows
 from linkparity.tables.reading.files import Tables
 from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
 from linkparity.tables.tilt_file import apply_tilts, read_tilts, tilts_text
@@ -190,7 +190,7 @@ def _shown(value: float | None) -> str:
     return MISSING if value is None else format_number(value)
 
 
-def project_table(
+def correct_table(
     tables: Tables, options: ProjectOptions, measured: bool = True
 ) -> tuple[Any, Correction | None]:
     """Correct a score table; nothing is written unless all of it is.
