@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from table_cases import exit_code, write
-from test_table_intervals import make
+from test_table_intervals import make, with_weights
 
 import linkparity as lp
 from linkparity.metrics import ScoredPairs
@@ -33,19 +33,24 @@ def stacked(frame, other, groups, ids, directed):
     return prob, np.concatenate([cell, cell + size]), np.tile(ids, (2, 1)), size
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("name", CASES)
-def test_the_change_of_a_gap_is_that_of_arrays(name):
+def test_the_change_of_a_gap_is_that_of_arrays(name, weight):
     frame, people, groups, ids = make(**CASES[name])
+    frame = with_weights(frame) if weight else frame
+    options = CASES[name] | {"weight": weight}
     other = before(frame)
-    found = lp.audit(frame, "kind", people, compare=other, **CASES[name])
-    for measure, value in lp.audit(other, "kind", people, **CASES[name]).values.items():
+    given = other.drop(columns=weight or [])  # weights are those of the first table
+    found = lp.audit(frame, "kind", people, compare=given, **options)
+    for measure, value in lp.audit(other, "kind", people, **options).values.items():
         assert found.change.was[measure] == pytest.approx(value, abs=1e-9)
         change = found.values[measure] - value
         assert found.change.values[measure] == pytest.approx(change, abs=1e-9)
     prob, cell, nodes, size = stacked(frame, other, groups, ids, name == "directed")
-    scored = ScoredPairs.of(prob=prob, groups=cell, nodes=nodes)
+    weights = np.tile(frame.w, 2) if weight else np.ones(len(prob))
+    scored = ScoredPairs.of(prob=prob, groups=cell, nodes=nodes, weight=weights)
     mean = scored.means.mean
-    spread = cell_covariance(scored, np.ones(len(prob)), mean).result()
+    spread = cell_covariance(scored, weights, mean).result()
     ends = gap_change_interval(mean[:size], mean[size:], spread, 0.95)
     assert found.change.intervals["dp"] == pytest.approx(ends, abs=1e-9)
 

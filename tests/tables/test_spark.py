@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from table_cases import exit_code, make_scores, read, write
+from test_table_intervals import make, with_weights
 
 import linkparity as lp
 
@@ -65,6 +66,41 @@ def test_audit_and_project_equal_duckdb(files, capfd):
         assert duck[column].tolist() == spark[column].tolist()
     assert np.abs(duck.fair_score - spark.fair_score).max() < 1e-9
     assert np.abs(duck.tilt - spark.tilt).max() < 1e-9
+
+
+def intervals(result):
+    """Every interval in a result, by its place."""
+    return {key: value for key, value in flat(result).items() if "interval" in key}
+
+
+def test_weighted_and_paired_intervals_equal_duckdb(capfd, tmp_path):
+    frame, people, _, _ = make(nodes=25, directed=True)
+    frame = with_weights(frame)
+    paths = [write(frame, tmp_path / "s.csv"), write(people, tmp_path / "n.csv")]
+    other = write(frame.assign(score=0.9 * frame.score**2 + 0.01), tmp_path / "o.csv")
+    common = (
+        paths[0],
+        "--nodes",
+        paths[1],
+        "--sensitive",
+        "kind",
+        "--directed",
+        "--weight",
+        "w",
+        "--json",
+    )
+    found = {}
+    for engine in ("duckdb", "spark"):
+        args = (*common, "--weight", "w", "--engine", engine)
+        out = tmp_path / f"{engine}.csv"
+        audit = results(capfd, "audit", *args, "--compare", other)
+        project = results(capfd, "project", *args, "--out", out, "--target", "0.4")
+        found[engine] = intervals(audit) | intervals(project)
+    duck, spark = found["duckdb"], found["spark"]
+    assert set(duck) == set(spark)
+    assert {".intervals.dp.1", ".change.intervals.dp.1", ".intervals.after.dp.1"} <= set(duck)
+    for key, value in duck.items():
+        assert spark[key] == pytest.approx(value, abs=1e-9), key
 
 
 def test_an_error_names_the_row(files, capfd, tmp_path):

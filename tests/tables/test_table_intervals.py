@@ -46,8 +46,16 @@ def make(nodes=40, directed=False, bipartite=False, labels=True, ties=False, see
     return frame, people, group[ids], ids
 
 
+def with_weights(frame):
+    """The frame with weights, some of them 0."""
+    rng = np.random.default_rng(5)
+    return frame.assign(w=rng.exponential(2, len(frame)) * (rng.random(len(frame)) > 0.1))
+
+
 def in_memory(frame, groups, ids, directed=False, column="score", **more):
     """The measures of arrays; the ordered pairs of groups as single groups if directed."""
+    if "w" in frame:
+        more["weight"] = frame.w
     cells = 3 * groups[:, 0] + groups[:, 1] if directed else groups
     labels = frame.label if "label" in frame else None
     return lp.score_pairs(prob=frame[column], groups=cells, labels=labels, nodes=ids, **more)
@@ -81,6 +89,25 @@ def test_intervals_are_those_of_arrays(name):
         for measure, estimate in found.views[view].items():
             ends = known.intervals[measure]
             assert estimate.interval == pytest.approx(ends, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("kind", ["nodes", "pairs"])
+@pytest.mark.parametrize("name", ["undirected", "no labels", "directed, ties", "bipartite"])
+def test_weighted_intervals_are_those_of_arrays(name, kind):
+    case = CASES[name]
+    frame, people, groups, ids = make(**case)
+    frame = with_weights(frame)
+    options = {key: case[key] for key in ("directed", "bipartite") if key in case}
+    found = lp.audit(frame, "kind", people, weight="w", intervals=kind, **options)
+    nodes = ids if kind == "nodes" else None
+    assert_same(found, in_memory(frame, groups, nodes, case.get("directed", False)))
+    for view in () if "directed" in case else ("mixed", "group"):
+        known = in_memory(frame, groups, nodes, view=view)
+        for measure, estimate in found.views[view].items():
+            ends = known.intervals[measure]
+            assert estimate.interval == pytest.approx(ends, abs=1e-9, nan_ok=True)
+    plain = lp.audit(frame, "kind", people, intervals=kind, **options)
+    assert abs(plain.intervals["dp"][1] - found.intervals["dp"][1]) > 1e-3
 
 
 @pytest.mark.parametrize("name", ["undirected", "directed, ties", "bipartite"])
@@ -127,9 +154,11 @@ def test_pairs_are_independent_when_asked_for():
         lp.audit(frame, "kind", people, intervals="node")
 
 
-def test_project_has_intervals_before_and_after():
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_project_has_intervals_before_and_after(weight):
     frame, people, groups, ids = make()
-    fair, report = lp.project(frame, "kind", people, target=0.4, report=True)
+    frame = with_weights(frame) if weight else frame
+    fair, report = lp.project(frame, "kind", people, weight=weight, target=0.4, report=True)
     for when, column in (("before", "score"), ("after", "fair_score")):
         known = in_memory(fair, groups, ids, column=column)
         mixed = in_memory(fair, groups, ids, column=column, view="mixed")

@@ -50,7 +50,8 @@ def _gap(scored: ScoredPairs, weight: np.ndarray, counted: np.ndarray, unit: str
     rows = scored.in_cells[(counted & large[scored.code])[scored.in_cells]]
     spread = None
     if scored.confidence is not None:
-        spread = cell_covariance(scored, np.where(counted, weight, 0.0), means).result()
+        heaviest = weight.max(initial=0.0) or 1.0  # so that fourth powers of weights are finite
+        spread = cell_covariance(scored, np.where(counted, weight / heaviest, 0.0), means).result()
     labels = cell_labels(scored.cells.groups)
     size = (len(rows), unit)
     return gap_estimate(

@@ -17,13 +17,21 @@ from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.support.display import Grid, counted, format_interval, format_number, or_none
 from linkparity.support.errors import InputError
 from linkparity.tables.measures.gaps_and_ranks import (
-    NO_WEIGHTED_INTERVAL,
     IntervalOptions,
     cell_set,
     rank_problems,
     score_means,
+    ways_to_count,
 )
-from linkparity.tables.measures.node_sums import CellSet, RowScores, given_scores, mean_spreads
+from linkparity.tables.measures.node_sums import (
+    CellSet,
+    CountedRows,
+    RowScores,
+    counted_rows,
+    given_scores,
+    mean_spreads,
+    mean_weight,
+)
 from linkparity.tables.measures.rank_spreads import rank_changes
 from linkparity.tables.measures.table_sums import Statistics
 from linkparity.tables.reading.row_checks import locate
@@ -61,7 +69,7 @@ def pair_rows(table: ScoreTable) -> Paired:
         if lacking:
             raise _lacking(one, keyed, two, keys, lacking)
     was = rows.mutate(p=rows.p0, x=rows.x0).drop("p0", "x0")
-    columns = replace(other.columns, label=table.columns.label)
+    columns = replace(other.columns, label=table.columns.label, weight=table.columns.weight)
     return Paired(
         replace(table, good=rows.drop("p0", "x0"), other=None),
         replace(table, good=was, columns=columns, other=None),
@@ -99,13 +107,13 @@ def gap_changes(
         tuple(cell_set(scores, view, units[name]) for scores in (now, was)) for view, name in asked
     ]
     spreads: list[Spread | None] = [None] * len(sets)
-    plain = [i for i, (_, name) in enumerate(asked) if name == "eo" or not now.weighted]
-    if options.confidence is not None and plain:
-        stacked, partners = _stacked(paired, now, was)
-        both = [_stacked_set(*sets[i]) for i in plain]
-        known = mean_spreads(stacked, both, options.by_node, partners)
-        for i, each in zip(plain, known, strict=True):
-            spreads[i] = each
+    if options.confidence is not None:
+        for by_weight, chosen in ways_to_count(now, [units[name] for _, name in asked]):
+            stacked, partners = _stacked(paired, now, was, by_weight)
+            both = [_stacked_set(*sets[i]) for i in chosen]
+            known = mean_spreads(stacked, both, options.by_node, partners)
+            for i, each in zip(chosen, known, strict=True):
+                spreads[i] = each
     unknown = Estimate(NAN, 0, reason="no labels were given")
     found = {view: {"dp": unknown, "eo": unknown} for view in VIEWS}
     for (view, name), (one, two), spread in zip(asked, sets, spreads, strict=True):
@@ -115,19 +123,26 @@ def gap_changes(
     return found
 
 
-def _stacked(paired: Paired, now: RowScores, was: RowScores) -> tuple[RowScores, Any]:
+def _stacked(
+    paired: Paired, now: RowScores, was: RowScores, by_weight: bool
+) -> tuple[CountedRows, Any]:
     """The rows of both tables as one, and the two rows of every pair."""
-    stats, rows = now.stats, paired.rows
-    shift = int(stats.code.max()) + 1
-    first = now.rows.select("a", "b", "code", "p")
-    second = was.rows.select("a", "b", "p", code=(was.rows.code + shift).cast("int32"))
-    both = first.union(second.select("a", "b", "code", "p"))
-    partners = rows.select(code=rows.code, p=rows.p, code2=rows.code + shift, p2=rows.p0)
-    combined = replace(
-        stats, code=np.append(stats.code, stats.code + shift), count=np.tile(stats.count, 2)
+    one, two = counted_rows(now, by_weight), counted_rows(was, by_weight)
+    shift, rows = int(one.code.max()) + 1, paired.rows
+    names = ("a", "b", "code", "p", "w")
+    moved = two.rows.mutate(code=(two.rows.code + shift).cast("int32"))
+    w = rows.w / mean_weight(now.stats) if by_weight else ibis.literal(1.0)
+    partners = rows.select(code=rows.code, p=rows.p, w=w, code2=rows.code + shift, p2=rows.p0, w2=w)
+    combined = CountedRows(
+        paired.now,
+        np.append(one.code, one.code + shift),
+        one.rows.select(*names).union(moved.select(*names)),
+        *(
+            np.append(getattr(one, name), getattr(two, name))
+            for name in ("count", "mean", "square")
+        ),
     )
-    mean, square = np.append(now.mean, was.mean), np.append(now.square, was.square)
-    return RowScores(paired.now, combined, both, mean, square, mean), partners
+    return combined, partners
 
 
 def _stacked_set(now: CellSet, was: CellSet) -> CellSet:
@@ -143,8 +158,7 @@ def _gap_change(
     change = gap(now) - gap(was)
     if np.isnan(change) or options.confidence is None:
         return Estimate(change, 0)
-    if spread is None:
-        return Estimate(change, 0, interval=(NAN, NAN), reason=NO_WEIGHTED_INTERVAL)
+    assert spread is not None
     if spread.covariance is None:
         reason = f"more than {MAX_PAIRWISE // 2} cells, too many for the interval of a change"
         return Estimate(change, 0, interval=(NAN, NAN), reason=reason)

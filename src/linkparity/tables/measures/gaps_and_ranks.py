@@ -19,12 +19,16 @@ from linkparity.metrics.results import INTERVALS
 from linkparity.metrics.scored_pairs import check_min_pairs
 from linkparity.support.arrays import check_seed
 from linkparity.support.errors import InputError
-from linkparity.tables.measures.node_sums import CellSet, RowScores, mean_spreads
+from linkparity.tables.measures.node_sums import (
+    CellSet,
+    RowScores,
+    counted_rows,
+    mean_spreads,
+    mean_weight,
+)
 from linkparity.tables.measures.rank_spreads import Classes, rank_spreads, with_class
 from linkparity.tables.measures.rank_sums import RankSums
 from linkparity.tables.measures.table_sums import Statistics
-
-NO_WEIGHTED_INTERVAL = "an audit has no interval of weighted means"
 
 
 @dataclass(frozen=True)
@@ -61,16 +65,17 @@ class IntervalOptions:
 def gap_measures(
     scores: RowScores, views: Sequence[str], options: IntervalOptions
 ) -> dict[str, dict[str, Estimate]]:
-    """``dp`` and ``eo`` in some views, with intervals; a weighted ``dp`` has none."""
+    """``dp`` and ``eo`` in some views, with intervals."""
     units = ("pairs", "links") if scores.table.labelled else ("pairs",)
     asked = [(view, unit) for view in views for unit in units]
     sets = [cell_set(scores, view, unit) for view, unit in asked]
     spreads: list[Spread | None] = [None] * len(sets)
     if options.confidence is not None:
-        plain = [i for i, (_, unit) in enumerate(asked) if unit == "links" or not scores.weighted]
-        known = mean_spreads(scores, [sets[i] for i in plain], options.by_node) if plain else []
-        for i, each in zip(plain, known, strict=True):
-            spreads[i] = each
+        for by_weight, chosen in ways_to_count(scores, [unit for _, unit in asked]):
+            rows = counted_rows(scores, by_weight)
+            known = mean_spreads(rows, [sets[i] for i in chosen], options.by_node)
+            for i, each in zip(chosen, known, strict=True):
+                spreads[i] = each
     none = no_interval(options.confidence)
     unknown = Estimate(NAN, 0, "links", none, "no labels were given")
     found = {view: {"dp": unknown, "eo": unknown} for view in views}
@@ -80,6 +85,12 @@ def gap_measures(
     return found
 
 
+def ways_to_count(scores: RowScores, units: Sequence[str]) -> list[tuple[bool, list[int]]]:
+    """Which of several sets of cells count rows by weight, and which count every row once."""
+    ways = [scores.weighted and unit == "pairs" for unit in units]
+    return [(way, [i for i, each in enumerate(ways) if each == way]) for way in sorted(set(ways))]
+
+
 def cell_set(scores: RowScores, view: str, unit: str) -> CellSet:
     """The cells of a view, over all pairs or over links."""
     stats, table = scores.stats, scores.table
@@ -87,7 +98,7 @@ def cell_set(scores: RowScores, view: str, unit: str) -> CellSet:
     member = view_cells(pairs, view, table.names).member[of]
     means = score_means(scores, view)
     if unit == "pairs":
-        return CellSet(member, means.mean, means.weight)
+        return CellSet(member, means.mean, means.weight / mean_weight(stats))
     return CellSet(member * (stats.label == 1)[:, None], means.link_mean, means.links)
 
 
@@ -104,10 +115,7 @@ def _gap(
     counted = cells.member @ (~small).astype(np.int64) > 0
     size = (int(scores.stats.count[counted].sum()), unit)
     labels, draws = cell_labels(means.groups), (options.confidence, options.seed)
-    found = gap_estimate(cells.mean, spread, labels, size, view, *draws, small)
-    if options.confidence is not None and spread is None and not found.reason:
-        return replace(found, interval=(NAN, NAN), reason=NO_WEIGHTED_INTERVAL)
-    return found
+    return gap_estimate(cells.mean, spread, labels, size, view, *draws, small)
 
 
 def pair_keys(stats: Statistics) -> tuple[np.ndarray, np.ndarray]:

@@ -23,8 +23,8 @@ class RowScores:
     Attributes:
         table: classified rows.
         stats: their combinations of groups and label, K of them.
-        rows: Ibis table of the rows that count: nodes ``a, b``, ``code``, probability ``p``, and
-            ``score``, which orders them.
+        rows: Ibis table of the rows that count: nodes ``a, b``, ``code``, probability ``p``,
+            ``score``, which orders them, and with weights ``w``, in units of the mean weight.
         mean: ``(K,)`` mean probability of each combination.
         square: ``(K,)`` sum of squared distances from that mean.
         weighted_mean: ``(K,)`` mean probability by weight, the same without weights.
@@ -43,11 +43,22 @@ class RowScores:
         return self.table.weighted
 
 
+def mean_weight(stats: Statistics) -> float:
+    """Mean weight of the rows, 1 without weights; powers of weights in this unit are finite."""
+    total = float(stats.weight.sum())
+    return total / float(stats.count.sum()) if total > 0 else 1.0
+
+
+def _unit_weights(table: ScoreTable, rows: Any, stats: Statistics) -> dict[str, Any]:
+    return {"w": rows.w / mean_weight(stats)} if table.weighted else {}
+
+
 def given_scores(table: ScoreTable, stats: Statistics) -> RowScores:
     """The scores of a table as they are."""
     rows = table.good
     score = rows.x if table.columns.logits else rows.p
-    rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=rows.p, score=score)
+    weight = _unit_weights(table, rows, stats)
+    rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=rows.p, score=score, **weight)
     return RowScores(table, stats, rows, stats.mean, stats.square, stats.weighted_mean)
 
 
@@ -60,7 +71,8 @@ def tilted_scores(
     rows = beside(table, moved, stats, middle=mean)
     score = rows.x + rows.t
     p = _moved_prob(rows, stats)
-    rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=p, score=score, middle=rows.middle)
+    more = {"middle": rows.middle, **_unit_weights(table, rows, stats)}
+    rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=p, score=score, **more)
     off = rows.p - rows.middle
     found = table.engine.small(rows.group_by("code").aggregate(square=(off * off).sum()))
     square = np.zeros(len(stats.code))
@@ -83,13 +95,56 @@ def _plain_means(table: ScoreTable, stats: Statistics, moved: Any) -> np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
+class CountedRows:
+    """Rows as they count in means: each once, or by weight.
+
+    Attributes:
+        table: classified rows.
+        code: ``(K,)`` combinations of groups and label.
+        rows: Ibis table ``a, b, code, p`` and the weight ``w``, 1 where each row counts once.
+        count: ``(K,)`` sum of w².
+        mean: ``(K,)`` mean of p with the weights w².
+        square: ``(K,)`` sum of w² times the squared distance from that mean.
+    """
+
+    table: ScoreTable
+    code: np.ndarray
+    rows: Any
+    count: np.ndarray
+    mean: np.ndarray
+    square: np.ndarray
+
+
+def counted_rows(scores: RowScores, by_weight: bool) -> CountedRows:
+    """The rows as they count in means; sums of squared weights take a scan."""
+    table, stats = scores.table, scores.stats
+    weight = scores.rows.w if by_weight else ibis.literal(1.0)
+    rows = scores.rows.select("a", "b", "code", "p", w=weight)
+    if not by_weight:
+        return CountedRows(table, stats.code, rows, stats.count, scores.mean, scores.square)
+    near = beside(table, rows, stats, middle=scores.weighted_mean)
+    off, square = near.p - near.middle, near.w * near.w
+    found = table.engine.small(
+        near.group_by("code").aggregate(
+            n=square.sum(), s=(square * off).sum(), ss=(square * off * off).sum()
+        )
+    )
+    sums = np.zeros((3, len(stats.code)))
+    sums[:, np.searchsorted(stats.code, found["code"])] = [found[name] for name in ("n", "s", "ss")]
+    count, first, second = sums
+    shift = first / np.where(count > 0, count, 1.0)
+    square = np.maximum(second - first * shift, 0.0)
+    return CountedRows(table, stats.code, rows, count, scores.weighted_mean + shift, square)
+
+
+@dataclass(frozen=True, eq=False)
 class CellSet:
     """M cells whose means are compared.
 
     Attributes:
         member: sparse ``(K, M)``, how often a pair of a combination counts in a cell.
         mean: ``(M,)``, ``nan`` for an empty cell.
-        total: ``(M,)`` number of pairs.
+        total: ``(M,)`` sum of the weights.
     """
 
     member: "csr_array"
@@ -98,26 +153,26 @@ class CellSet:
 
 
 def mean_spreads(
-    scores: RowScores, sets: Sequence[CellSet], by_node: bool, partners: Any = None
+    rows: CountedRows, sets: Sequence[CellSet], by_node: bool, partners: Any = None
 ) -> list[Spread]:
     """How well the means of several sets of cells are known.
 
     Args:
-        scores: the rows.
-        sets: over the combinations of ``scores.stats``.
+        rows: the rows, as they count.
+        sets: over the combinations of the rows.
         by_node: whether pairs that share a node covary; else pairs are independent.
-        partners: Ibis table ``code, p, code2, p2`` of two rows that are of the same dyad.
+        partners: Ibis table ``code, p, w, code2, p2, w2`` of two rows that are of the same dyad.
     """
     found = [CellCovariance(each.mean, each.total, by_node) for each in sets]
     for each, covariance in zip(sets, found, strict=True):
-        covariance.add_counted(scores.stats.count, scores.mean, scores.square, each.member)
+        covariance.add_counted(rows.count, rows.mean, rows.square, each.member)
     if partners is not None:
-        _add_partners(scores, partners, sets, found)
+        _add_partners(rows, partners, sets, found)
     if by_node:
-        _add_nodes(scores, sets, found)
-        options = scores.table.options
+        _add_nodes(rows, sets, found)
+        options = rows.table.options
         if options.directed and not options.bipartite:
-            _add_partners(scores, _returned(scores.rows), sets, found)
+            _add_partners(rows, _returned(rows.rows), sets, found)
     return [covariance.result() for covariance in found]
 
 
@@ -132,10 +187,10 @@ def node_ends(table: ScoreTable, rows: Any, *columns: str) -> Any:
     return first.union(rows.select(side=other, node=rows.b.cast("int64"), **kept))
 
 
-def _add_nodes(scores: RowScores, sets: Sequence[CellSet], found: Sequence[CellCovariance]) -> None:
+def _add_nodes(rows: CountedRows, sets: Sequence[CellSet], found: Sequence[CellCovariance]) -> None:
     """Add the products of sums per node: one GROUP BY over node and cell, then over cells."""
-    engine = scores.table.engine
-    sums = engine.keep(_node_sums(scores, sets), "node_sums")
+    engine = rows.table.engine
+    sums = engine.keep(_node_sums(rows, sets), "node_sums")
     own = engine.small(
         sums.group_by("set", "cell").aggregate(
             uu=(sums.u * sums.u).sum(),
@@ -156,11 +211,13 @@ def _add_nodes(scores: RowScores, sets: Sequence[CellSet], found: Sequence[CellC
         _add_crossed(engine.small(_crossed(sums.filter(sums.set.isin(wide)))), found)
 
 
-def _node_sums(scores: RowScores, sets: Sequence[CellSet]) -> Any:
-    """``side, node, set, cell``, the sum ``b`` of times counted and ``u`` of distances."""
-    ends = node_ends(scores.table, scores.rows, "code", "p")
-    each = ends.group_by("side", "node", "code").aggregate(n=ends.count(), s=ends.p.sum())
-    cells = scores.table.engine.lookup(_cells_of_codes(scores.stats, sets))
+def _node_sums(rows: CountedRows, sets: Sequence[CellSet]) -> Any:
+    """``side, node, set, cell``, the sum ``b`` of weights and ``u`` of weighted distances."""
+    ends = node_ends(rows.table, rows.rows, "code", "p", "w")
+    each = ends.group_by("side", "node", "code").aggregate(
+        n=ends.w.sum(), s=(ends.w * ends.p).sum()
+    )
+    cells = rows.table.engine.lookup(_cells_of_codes(rows.code, sets))
     joined = each.inner_join(cells, each.code == cells.k)
     part = joined.select(
         "side", "node", "set", "cell",
@@ -169,13 +226,13 @@ def _node_sums(scores: RowScores, sets: Sequence[CellSet]) -> Any:
     return part.group_by("side", "node", "set", "cell").aggregate(u=part.u.sum(), b=part.b.sum())
 
 
-def _cells_of_codes(stats: Statistics, sets: Sequence[CellSet]) -> pa.Table:
+def _cells_of_codes(code: np.ndarray, sets: Sequence[CellSet]) -> pa.Table:
     """Which cells of which set a code counts in, how often, and the mean there."""
     parts = []
     for number, each in enumerate(sets):
         member = each.member.tocoo()
         times = member.data.astype(np.float64)
-        parts.append((stats.code[member.row], np.full(len(times), number), member.col, times,
+        parts.append((code[member.row], np.full(len(times), number), member.col, times,
                       np.nan_to_num(each.mean)[member.col]))  # fmt: skip
     k, group, cell, times, mean = (np.concatenate(column) for column in zip(*parts, strict=True))
     return pa.table({
@@ -208,22 +265,22 @@ def _add_crossed(crossed: dict[str, np.ndarray], found: Sequence[CellCovariance]
 
 def _returned(rows: Any) -> Any:
     """The two rows of a dyad, (a, b) and (b, a)."""
-    ahead = rows.filter(rows.a < rows.b).select(a=rows.a, b=rows.b, code=rows.code, p=rows.p)
-    back = rows.select(a2=rows.b, b2=rows.a, code2=rows.code, p2=rows.p)
+    ahead = rows.filter(rows.a < rows.b).select("a", "b", "code", "p", "w")
+    back = rows.select(a2=rows.b, b2=rows.a, code2=rows.code, p2=rows.p, w2=rows.w)
     return ahead.inner_join(back, (ahead.a == back.a2) & (ahead.b == back.b2))
 
 
 def _add_partners(
-    scores: RowScores, both: Any, sets: Sequence[CellSet], found: Sequence[CellCovariance]
+    rows: CountedRows, both: Any, sets: Sequence[CellSet], found: Sequence[CellCovariance]
 ) -> None:
     """Add the products of two rows of a dyad."""
-    stats = scores.stats
-    sums = scores.table.engine.small(
+    w = both.w * both.w2
+    sums = rows.table.engine.small(
         both.group_by("code", "code2").aggregate(
-            n=both.count(), s=both.p.sum(), s2=both.p2.sum(), ss=(both.p * both.p2).sum()
+            n=w.sum(), s=(w * both.p).sum(), s2=(w * both.p2).sum(), ss=(w * both.p * both.p2).sum()
         )
     )
-    first, second = (np.searchsorted(stats.code, sums[name]) for name in ("code", "code2"))
+    first, second = (np.searchsorted(rows.code, sums[name]) for name in ("code", "code2"))
     for each, covariance in zip(sets, found, strict=True):
         one, two, mean = each.member[first], each.member[second], covariance.mean
         pairwise = covariance.nodes.ndim == 3

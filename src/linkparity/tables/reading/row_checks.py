@@ -64,8 +64,9 @@ def read_other(
     """``table`` with ``other`` beside it, another score table with the same columns.
 
     A column of scores or labels that is named but not in ``other`` has its usual name there; its
-    labels are not read.
+    labels and weights are not read.
     """
+    options = replace(options, weight=None)
     named = {"score": options.score, "logit": options.logit, "label": options.label}
     if any(name not in (None, *other.columns) for name in named.values()):
         options = replace(options, score=None, logit=None, label=None)
