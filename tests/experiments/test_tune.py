@@ -1,6 +1,7 @@
 """tune: the search, what it chooses, and that test pairs stay out of it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from table_cases import exit_code
 
 import linkparity as lp
 from linkparity.experiments.tune import limits, tune
-from linkparity.experiments.tune_search import Trial, best_trial, next_strength
+from linkparity.experiments.tune_search import Search, Trial, best_trial, next_strength
 from linkparity.report.tune_page import tuning_html
 
 pytestmark = pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
@@ -199,3 +200,17 @@ def test_a_limit_on_eo_tries_every_kind_of_setting():
     found = tune(lp.load("polbooks"), {"eo": 0.001}, "maxent", seed=0)
     kinds = {(t.gamma > 0, t.postprocess) for t in found.curve}
     assert kinds == {(False, None), (False, "i-projection"), (True, None), (True, "i-projection")}
+
+
+@pytest.mark.parametrize(("loss", "trials"), [(0.0009, 2), (0.002, 14)])
+def test_the_search_ends_where_a_setting_within_the_limits_costs_next_to_nothing(loss, trials):
+    graph = lp.load("polbooks")
+    search = Search(lp.split_links(graph, test=0.1, seed=0), {"dp": 0.01}, False, {"epochs": 1})
+
+    def judge(predictor, began):
+        plain = predictor.criterion is None
+        found = trial(predictor.gamma, 0.9 if plain else 0.9 - loss, 5.0 if plain else 1.0)
+        return replace(found, postprocess=predictor.postprocess)
+
+    object.__setattr__(search, "judge", judge)
+    assert len(list(search.trials("dot-product"))) == trials

@@ -152,6 +152,14 @@ def test_postprocessing_is_the_projection_over_pairs(criterion, gamma, target, p
     assert np.allclose(tilted.predict_logits(index), wanted.logits, atol=1e-5)
 
 
+def test_maxent_is_tilted_to_parity_over_candidates_though_it_is_trained_over_all_pairs():
+    split = lp.split_links(planted(), seed=0)
+    for gamma in (0, 10):
+        model = LinkPredictor("maxent", "dp", gamma, postprocess="i-projection").fit(split.train)
+        found = lp.evaluate(model, split, None, pairs="candidates", measures=["dp"])
+        assert found.dp < 1e-6
+
+
 def test_postprocessing_of_two_sides_and_of_nodes_without_a_group():
     graph = planted_bipartite()
     tilted = quick(criterion="dp", pairs="all", postprocess="i-projection").fit(graph)

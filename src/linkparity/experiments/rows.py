@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from linkparity.experiments.row_schema import check_row
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
-from linkparity.models import MODELS
+from linkparity.models import MODELS, LinkModel
 from linkparity.support.display import or_nan, or_none
 from linkparity.support.errors import InputError
 from linkparity.support.registry import did_you_mean
@@ -202,7 +202,8 @@ def predictor_settings(predictor: "LinkPredictor") -> dict[str, Any]:
     for name in ("dimension", "epochs", "lr"):
         if settings[name] is None:
             settings[name] = getattr(made, name)
-    settings["pairs"] = chosen_pairs(made, params["pairs"])
+    trained = LinkModel if params["gamma"] == 0 and params["postprocess"] else made
+    settings["pairs"] = chosen_pairs(trained, params["pairs"])
     if params["criterion"] is None:
         settings["gamma"] = 0
     plain: dict[str, Any] = json.loads(json.dumps(settings, default=lambda v: f"{v!r:.200}"))

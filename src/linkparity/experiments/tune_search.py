@@ -16,6 +16,9 @@ from linkparity.training.objective import trained_criterion
 #: Strengths tried first; then the range beside the best of them is halved on a log scale.
 GAMMAS = (1.0, 10.0, 100.0)
 HALVINGS = 3
+#: A setting within the limits that costs no more AUC than this ends the search: little is left to
+#: gain, and each further trial on the same validation links is another chance to be lucky.
+SMALL_LOSS = 0.001
 #: Fits of one model at most: plain, and the strengths. Each is judged with and without projection.
 FITS = 1 + len(GAMMAS) + HALVINGS
 PROJECTION = "i-projection"
@@ -93,14 +96,21 @@ class Search:
         return next(iter(self.max_gap))
 
     def trials(self, model: str) -> Iterator[Trial]:
-        """The trials of one model: plain, then strengths around the best, each also projected."""
+        """The trials of one model: plain, then strengths around the best, each also projected.
+
+        They end with one that is within the limits and nearly as accurate as the plain model.
+        """
         began = time.perf_counter()
         plain = fit_uninterrupted(self.predictor(model, 0.0, None), self.split.train)
         trial = self.judge(plain, began)
         yield trial
         if trial.qualified:
             return
-        yield self._projected(plain)
+        enough = trial.auc - SMALL_LOSS
+        trial = self._projected(plain)
+        yield trial
+        if trial.qualified and trial.auc >= enough:
+            return
         shared = trained_criterion(self.criterion).tilts_by_group  # a projection costs no fit
         found: dict[float, Trial] = {}
         for turn in range(len(GAMMAS) + HALVINGS):
@@ -109,6 +119,8 @@ class Search:
             fitted = fit_uninterrupted(self.predictor(model, gamma, None), self.split.train)
             found[gamma] = self.judge(fitted, began)
             yield found[gamma]
+            if found[gamma].qualified and found[gamma].auc >= enough:
+                return
             if shared:
                 yield self._projected(fitted)
         if not shared:
@@ -121,8 +133,6 @@ class Search:
         """The setting, not fitted."""
         plain = gamma == 0 and postprocess is None
         own: dict[str, Any] = {} if tolerance is None else {"tolerance": tolerance}
-        if gamma == 0 and "pairs" not in self.params:
-            own["pairs"] = "candidates"  # what is judged, also where training needs all pairs
         params = {**self.params, **own}
         criterion = None if plain else self.criterion
         return LinkPredictor(model, criterion, gamma=gamma, postprocess=postprocess, **params)

@@ -58,7 +58,7 @@ class LinkPredictor(FittedPredictor):
         pairs: what parity is about, in training and in post-processing: ``"candidates"`` (every
             pair that is no training link), ``"all"`` (every pair) or ``"sampled"`` (the pairs of
             the fit: links from both ends and the partners, as in the authors' code). By default
-            candidates, for maxent all pairs.
+            candidates, in the training of maxent all pairs.
         patience: stop after so many epochs without a lower loss.
         postprocess: ``"i-projection"`` tilts the trained model to parity, by one number per pair
             of groups; with ``gamma=0`` in place of the regularizer, else on top of it. For criteria
@@ -214,7 +214,7 @@ class LinkPredictor(FittedPredictor):
         unseen = None
         if criterion.needs_labels and (part := withhold_links(graph, self.seed)) is not None:
             model, unseen = self._train(part.train)[0], part.test.index[part.test.label == 1]
-        pairs = chosen_pairs(model, self.pairs)
+        pairs = LinkModel.pairs if self.pairs is None else self.pairs
         weights = parity_weights(pairs, criterion, pair_weights(graph, self.negatives))
         return fit_tilt_table(
             model, graph, criterion, self.target, self.tolerance, weights,
