@@ -18,7 +18,7 @@ from linkparity.criteria import CRITERIA
 from linkparity.datasets import DATASETS
 from linkparity.experiments.demo import run_demo
 from linkparity.experiments.paper import published
-from linkparity.graph.untidy import CHOICES
+from linkparity.graph.groups import CHOICES
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
 from linkparity.projection.group_tilts import TILT_BY

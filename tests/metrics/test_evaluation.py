@@ -12,8 +12,9 @@ import torch
 
 from linkparity.metrics import VIEWS, Estimate, fairlearn_frame
 from linkparity.metrics.evaluation import evaluate, score_pairs
+from linkparity.metrics.intervals.estimates import INDEPENDENCE, SHARED_NODES
 from linkparity.metrics.measures import MEASURES
-from linkparity.metrics.results import INDEPENDENCE, SHARED_NODES, CellScore
+from linkparity.metrics.results import CellScore
 
 NAMES = ("left", "right", "green")
 

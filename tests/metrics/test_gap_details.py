@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import linkparity as lp
-from linkparity.metrics.gap_details import mean_difference
+from linkparity.metrics.cell_means import mean_difference
 from linkparity.metrics.scored_pairs import ScoredPairs
 
 NAMES = ("a", "b", "c", "d")

@@ -12,10 +12,9 @@ from scipy.special import expit
 import linkparity as lp
 from linkparity import Cells
 from linkparity.criteria import CRITERIA
-from linkparity.projection.binned_sums import BinnedSums
 from linkparity.projection.fit import FitGoal, fit_tilts
 from linkparity.projection.group_tilts import fit_group_tilts, group_criterion, project_by_group
-from linkparity.projection.sums import tensor_sums
+from linkparity.projection.sums import binned_sums, tensor_sums
 
 
 def group_tilts(drawn, criterion, target="model", tolerance=0.0, **options):
@@ -27,7 +26,7 @@ def group_tilts(drawn, criterion, target="model", tolerance=0.0, **options):
     exact = tensor_sums(logits, cells, exact=True)
     bound = float(np.abs(drawn.logits).max()) + 1
     fit = fit_tilts(exact, cells, FitGoal.of(cells, target, tolerance), 1e-10, bound)
-    found = fit_group_tilts(fit, groups, exact, lambda: BinnedSums.of(logits, cells), bound)
+    found = fit_group_tilts(fit, groups, exact, lambda: binned_sums(logits, cells), bound)
     return found, groups, fit.targets
 
 
@@ -195,11 +194,11 @@ def test_binned_sums_are_nearly_exact():
     logits = torch.from_numpy(rng.normal(0, 3, 5000))
     weight = rng.uniform(0, 2, 5000)
     cells = Cells.prepare(rng.integers(0, 3, (5000, 2)), "dp", weight=weight)
-    exact, binned = tensor_sums(logits, cells, exact=True), BinnedSums.of(logits, cells)
+    exact, binned = tensor_sums(logits, cells, exact=True), binned_sums(logits, cells)
     for tilt in (np.zeros(6), rng.normal(0, 2, 6)):
         for first, second in zip(exact(tilt), binned(tilt), strict=True):
             assert (np.abs(first - second) < 1e-8 * first).all()
-    assert len(binned.logit) < 2 * len(logits)
+    assert len(binned.x) < 2 * len(logits)
 
 
 def test_custom_cells_and_overlapping_attributes_are_refused_in_one_line():

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from table_cases import make_scores, read, write
 
-from linkparity.graph.untidy import UntidyPolicy
+from linkparity.graph.groups import UntidyPolicy
 from linkparity.support.errors import InputError, PlainError
 from linkparity.support.files import Workspace
 from linkparity.tables.audit_table import AuditOptions, audit_table

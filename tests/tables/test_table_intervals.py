@@ -8,7 +8,7 @@ import pytest
 from table_cases import exit_code, write
 
 import linkparity as lp
-from linkparity.tables.measures import rank_spreads, rank_sums
+from linkparity.tables.measures import rank_spreads
 
 CASES = {
     "undirected": {},
@@ -127,7 +127,7 @@ def test_many_nodes_take_several_passes_and_many_ties_are_counted(name, monkeypa
     options = {"directed": True} if "directed" in CASES[name] else {}
     known = lp.audit(frame, "kind", people, **options)
     monkeypatch.setattr(rank_spreads, "MAX_BYTES", 4000)
-    monkeypatch.setattr(rank_sums, "CHUNK", 64)
+    monkeypatch.setattr(rank_spreads, "CHUNK", 64)
     found = lp.audit(frame, "kind", people, **options)
     assert found.scans > known.scans
     assert_same(found, known)

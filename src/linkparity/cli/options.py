@@ -42,7 +42,7 @@ def choice(names: Sequence[str], text: str, flag: str = "", kind: str = "") -> A
         if value is not None and value not in names:
             if kind:
                 Registry(kind, dict.fromkeys(names))[value]
-            from linkparity.graph.untidy import check_choice
+            from linkparity.graph.groups import check_choice
 
             check_choice(str(param.name), value, choices=names)
         return value
@@ -143,7 +143,7 @@ class TableOptions:
 
     def tables(self, out: str | None = None, compare: str | None = None) -> "FileTables":
         """The files and how they are read; ``--format`` is that of ``out`` if that is stdout."""
-        from linkparity.graph.untidy import UntidyPolicy
+        from linkparity.graph.groups import UntidyPolicy
         from linkparity.tables.reading.columns import ReadOptions, listed
         from linkparity.tables.reading.files import FileTables
 
@@ -201,7 +201,7 @@ class GraphOptions:
 
             return load(self.name, self.data)
         from linkparity.experiments import GraphFiles, read_graph
-        from linkparity.graph.untidy import UntidyPolicy
+        from linkparity.graph.groups import UntidyPolicy
         from linkparity.tables.reading.columns import listed
 
         on_stage(f"reading {self.links} and {self.nodes}")

@@ -100,8 +100,8 @@ def project(
     labels, eo, equalized-odds and accuracy tilt by the true label: such scores measure a distance
     and cannot be used as predictions.
     """
+    from linkparity.metrics.intervals.estimates import IntervalOptions
     from linkparity.tables.correct_table import ProjectOptions, correct_table
-    from linkparity.tables.measures.gaps_and_ranks import IntervalOptions
 
     if as_json and "-" in (out, save_tilts):
         raise InputError("--json and an output named - both write to stdout", "give it a file")

@@ -8,7 +8,7 @@ from typing import Any
 
 from linkparity.experiments.graph_files import GraphFiles
 from linkparity.graph.graph import Graph
-from linkparity.graph.untidy import CHOICES, UntidyPolicy, check_choice
+from linkparity.graph.groups import CHOICES, UntidyPolicy, check_choice
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
 from linkparity.prediction.predictor import check_parameters

@@ -7,14 +7,9 @@ from typing import Any
 import numpy as np
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import missing, warn_of_one, whole_numbers
+from linkparity.graph.groups import UntidyPolicy, missing, warn_of_one, whole_numbers
 from linkparity.graph.readers import assemble, encode
-from linkparity.graph.untidy import (
-    UntidyPolicy,
-    duplicate_error,
-    self_loop_error,
-    unknown_error,
-)
+from linkparity.graph.untidy_errors import duplicate_error, self_loop_error, unknown_error
 from linkparity.support.display import place
 from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM, Workspace

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.untidy import SelfLoops, check_choice, self_loop_error
+from linkparity.graph.groups import SelfLoops, check_choice
+from linkparity.graph.untidy_errors import self_loop_error
 from linkparity.prediction import LinkPredictor
 from linkparity.support.display import counted, place
 from linkparity.support.errors import InputError

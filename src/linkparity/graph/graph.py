@@ -15,11 +15,12 @@ from linkparity.graph.groups import (
     NO_GROUP,
     GraphWarning,
     Grouping,
+    Unknown,
+    check_choice,
     number_groups,
     sides_with_groups,
     take_numbers,
 )
-from linkparity.graph.untidy import Unknown, check_choice
 from linkparity.graph.validation import (
     check_group_names,
     check_links,

@@ -1,13 +1,15 @@
-"""Values of an attribute → group numbers and names."""
+"""Values of an attribute → group numbers and names; the policy for untidy input."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import Literal, get_args
 
 import numpy as np
 
-from linkparity.graph.untidy import KEEP_FIX, UNKNOWN_FIX, Unknown, check_choice
+from linkparity.graph.untidy_errors import KEEP_FIX, UNKNOWN_FIX
 from linkparity.support.errors import InputError, InputWarning, warn
+from linkparity.support.registry import did_you_mean
 
 #: The group number of a node without a group.
 NO_GROUP = -1
@@ -16,9 +18,58 @@ UNKNOWN_NAME = "unknown"
 #: Integers up to here are group numbers, even if most of them are unused.
 MAX_SPARSE_NUMBER = 100
 
+Unknown = Literal["error", "group", "drop", "keep"]
+Duplicates = Literal["error", "first"]
+SelfLoops = Literal["error", "drop"]
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "unknown": get_args(Unknown),
+    "duplicates": get_args(Duplicates),
+    "self_loops": get_args(SelfLoops),
+}
+
 
 class GraphWarning(InputWarning):
     """Part of the input was left out or interpreted; the message says how much."""
+
+
+@dataclass(frozen=True)
+class UntidyPolicy:
+    """What happens to rows that are valid but untidy; by default each is an error.
+
+    Attributes:
+        unknown: nodes without a known group: an error, a group of their own, dropped, or kept
+            without a group, so that their pairs are unconstrained.
+        duplicates: a pair that occurs more than once: an error, or only its first row is kept.
+        self_loops: a pair of a node with itself: an error, or dropped.
+    """
+
+    unknown: Unknown = "error"
+    duplicates: Duplicates = "error"
+    self_loops: SelfLoops = "error"
+
+    def __post_init__(self) -> None:
+        for name in CHOICES:
+            check_choice(name, getattr(self, name))
+
+
+def check_choice(
+    argument: str, value: object, caller: str = "", choices: Sequence[str] = ()
+) -> None:
+    """Refuse a value that is not a choice of ``argument``.
+
+    Args:
+        argument: ``"unknown"``, ``"duplicates"`` or ``"self_loops"``.
+        value: what was given.
+        caller: the function that was called.
+        choices: where only some of :data:`CHOICES` apply.
+    """
+    known = list(choices or CHOICES[argument])
+    if value not in known:
+        allowed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
+        hint = did_you_mean(str(value), known).strip()
+        problem = f"must be {allowed}, got {value!r}"
+        raise InputError(problem, hint, argument=argument, caller=caller)
 
 
 @dataclass(frozen=True)

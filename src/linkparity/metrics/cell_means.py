@@ -1,19 +1,21 @@
-"""Views (which group pairs form one cell), sums and means per cell, and the gap between means."""
+"""Views (which group pairs form one cell), means per cell, and the gaps between the means."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkparity.criteria.group_pairs import occurring_pairs, reading_order
-from linkparity.metrics.checks import check_scores, group_array, label_array, weight_array
+from linkparity.support.arrays import whole_number
+from linkparity.support.display import Grid, counted, format_number, or_none
 from linkparity.support.errors import InputError
 from linkparity.support.registry import Registry
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+#: Pairs (links, for eo) behind a mean that is named in words.
+RELIABLE = 30
 #: What each view compares, for people.
 VIEW_TITLES = {
     "subgroup": "every pair of groups",
@@ -157,70 +159,6 @@ class CellMeans:
         return gap(self.link_mean)
 
 
-class CellSums:
-    r"""The sums :math:`\sum 1, \sum y, \sum w, \sum w h, \sum y h` per unordered group pair.
-
-    Batches and processes may be added in any order. Groups are identified by number, so a batch
-    may lack some of them.
-
-    >>> sums = CellSums().update([0.2, 0.4], [[0, 0], [1, 0]])
-    >>> other = CellSums().update([0.9], [[2, 1]])
-    >>> round(sums.merge(other).result().dp, 3)
-    0.7
-    """
-
-    def __init__(self) -> None:
-        self._rows: dict[tuple[int, ...], np.ndarray] = {}
-
-    def update(
-        self, prob: object, groups: object, labels: object = None, weight: object = None
-    ) -> Self:
-        """Add pairs: ``prob (P,)``, ``groups (P, 2)`` or ``(P,)``, 0/1 ``labels``, ``weight``.
-
-        Pairs without a group are left out. Once a batch of a group pair has no labels, its number
-        of links and its mean over links are unknown.
-        """
-        caller = "CellSums.update"
-        _, h, _ = check_scores(caller, None, prob)
-        key, code = occurring_pairs(group_array(caller, groups, len(h)))
-        w, y = weight_array(caller, weight, len(h)), label_array(caller, labels, len(h))
-        y = np.full_like(h, np.nan) if y is None else y
-        in_cell = code >= 0
-        code, h, w, y = code[in_cell], h[in_cell], w[in_cell], y[in_cell]
-        terms = (np.ones_like(h), y, w, w * h, y * h)
-        sums = np.stack([np.bincount(code, term, len(key)) for term in terms], axis=1)
-        for ends, row in zip(key.tolist(), sums, strict=True):
-            self._add(tuple(ends), row)
-        return self
-
-    def merge(self, other: "CellSums") -> Self:
-        """Add the sums of ``other``, which is not changed."""
-        for key, row in list(other._rows.items()):
-            self._add(key, row)
-        return self
-
-    def result(self, view: str = "subgroup", names: Sequence[str] = ()) -> CellMeans:
-        """Means per cell of ``view``, over the group pairs that have been seen."""
-        seen = list(self._rows)
-        key = np.array(seen, dtype=np.int64).reshape(len(seen), -1 if seen else 2)
-        key = key[reading_order(key)]
-        return cell_means(key, self.table(key), view, names)
-
-    def table(self, key: np.ndarray) -> np.ndarray:
-        """The five sums ``(G, 5)`` of group pairs ``key (G, 2)``, 0 for those never seen."""
-        zero = np.zeros(5)
-        rows = [self._rows.get(tuple(k), zero) for k in key.tolist()]
-        return np.array(rows).reshape(len(key), 5)
-
-    def _add(self, key: tuple[int, ...], row: np.ndarray) -> None:
-        if self._rows and len(key) != len(next(iter(self._rows))):
-            raise InputError(
-                "groups of the shape (P,) and (P, 2) cannot be added together",
-                "always give one group per instance, or always two per pair", caller="CellSums",
-            )  # fmt: skip
-        self._rows[key] = self._rows[key] + row if key in self._rows else row
-
-
 def cell_means(
     key: np.ndarray, sums: np.ndarray, view: str = "subgroup", names: Sequence[str] = ()
 ) -> CellMeans:
@@ -243,3 +181,133 @@ def _gather(member: "csr_array", term: np.ndarray) -> np.ndarray:
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     ratio: np.ndarray = np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
     return ratio
+
+
+def check_min_pairs(value: object, caller: str) -> int:
+    """The number of pairs that a cell must have to count: whole, and not negative."""
+    least = whole_number(value, "min_pairs", caller)
+    if least < 0:
+        raise InputError(f"must be at least 0, got {least}", argument="min_pairs", caller=caller)
+    return least
+
+
+@dataclass(frozen=True)
+class GapEnd:
+    """A pair of groups at one end of a gap: its mean, and the pairs or links behind it."""
+
+    groups: tuple[str, ...]
+    mean: float
+    count: int
+
+    def __str__(self) -> str:
+        return f"{' – '.join(self.groups)} ({format_number(self.mean)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {"groups": list(self.groups), "mean": self.mean, "count": self.count}
+
+
+@dataclass(frozen=True)
+class GapDetails:
+    r"""What makes ``dp`` or ``eo``.
+
+    .. math:: \text{weighted} = \sum_{c,c'} \frac{W_c W_{c'}}{W^2} |\bar h_c - \bar h_{c'}|
+
+    The largest gap is between two pairs of groups, which may have few pairs. ``weighted`` is the
+    expected difference between the means of two random pairs' groups: 0 is parity, and it is at
+    most the largest gap.
+
+    Attributes:
+        high: the pair of groups with the highest mean; None with fewer than two.
+        low: the one with the lowest mean.
+        weighted: the gap weighted by pairs (for eo, by links); ``nan`` with fewer than two.
+        reliable: the highest and the lowest among those with at least 30 pairs (links), if any.
+        unit: ``"pairs"`` or ``"links"``.
+    """
+
+    high: GapEnd | None
+    low: GapEnd | None
+    weighted: float
+    reliable: tuple[GapEnd, GapEnd] | None
+    unit: str = "pairs"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; what is undefined is None."""
+        reliable = None
+        if self.reliable is not None:
+            high, low = self.reliable
+            reliable = {"value": high.mean - low.mean, "high": high.to_dict(), "low": low.to_dict()}
+        return {
+            "high": self.high and self.high.to_dict(),
+            "low": self.low and self.low.to_dict(),
+            "weighted": or_none(self.weighted),
+            "reliable": reliable,
+        }
+
+    def sentence(self, name: str) -> str:
+        """The largest gap that is not made by a few pairs, in words."""
+        if self.reliable is None:
+            return f"{name}: fewer than two pairs of groups have {RELIABLE} {self.unit} or more."
+        high, low = self.reliable
+        value = format_number(high.mean - low.mean)
+        return (
+            f"{name} among pairs of groups with at least {RELIABLE} {self.unit}: {value}, between "
+            f"{high}, {counted(high.count, self.unit[:-1])}, and {low}, "
+            f"{counted(low.count, self.unit[:-1])}."
+        )
+
+
+def gap_details(means: CellMeans, links: bool = False, min_pairs: int = 0) -> GapDetails:
+    """What makes the gap between the means of cells.
+
+    Args:
+        means: of the cells.
+        links: whether the means are those over true links.
+        min_pairs: number of pairs (links) that a cell must have to count.
+    """
+    mean, count = (means.link_mean, means.links) if links else (means.mean, means.pairs)
+    weight = means.links if links else means.weight
+    known = np.flatnonzero(~np.isnan(mean) & (count >= min_pairs))
+
+    def ends(cells: np.ndarray) -> tuple[GapEnd, GapEnd] | None:
+        if len(cells) < 2:
+            return None
+        two = cells[mean[cells].argmax()], cells[mean[cells].argmin()]
+        high, low = (GapEnd(means.groups[c], float(mean[c]), int(count[c])) for c in two)
+        return high, low
+
+    high, low = ends(known) or (None, None)
+    weighted = mean_difference(mean[known], weight[known]) if high is not None else float("nan")
+    reliable = ends(known[count[known] >= RELIABLE])
+    return GapDetails(high, low, weighted, reliable, "links" if links else "pairs")
+
+
+def all_gap_details(means: CellMeans, labelled: bool, min_pairs: int = 0) -> dict[str, GapDetails]:
+    """What makes dp, and eo where labels are known."""
+    found = {"dp": gap_details(means, min_pairs=min_pairs)}
+    return found | ({"eo": gap_details(means, True, min_pairs)} if labelled else {})
+
+
+def mean_difference(mean: np.ndarray, weight: np.ndarray) -> float:
+    r"""Expected difference :math:`\sum_{c,c'} w_c w_{c'} |m_c - m_{c'}| / W^2`, by sorting.
+
+    >>> round(mean_difference(np.array([0.2, 0.4]), np.array([1.0, 3.0])), 6)
+    0.075
+    """
+    order = np.argsort(mean)
+    values, share = mean[order], weight[order] / weight.sum()
+    below = np.cumsum(share) - share
+    mass = np.cumsum(share * values) - share * values
+    return float(2 * (share * (values * below - mass)).sum())
+
+
+def gaps_grid(gaps: dict[str, GapDetails], values: dict[str, float]) -> Grid:
+    """One row per gap: its ends, and the gap weighted by pairs."""
+    rows = [
+        [name, format_number(values[name]), str(each.high), str(each.low),
+         format_number(each.weighted)]
+        for name, each in gaps.items()
+        if each.high is not None
+    ]  # fmt: skip
+    columns = ("gap", "value", "highest mean", "lowest mean", "weighted by pairs")
+    return Grid(columns, rows, "what makes each gap")

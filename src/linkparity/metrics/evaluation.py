@@ -8,18 +8,11 @@ import numpy as np
 
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.metrics.candidates import on_candidates
+from linkparity.metrics.cell_means import GapDetails, gap_details
 from linkparity.metrics.fairlearn_frame import cell_frame
-from linkparity.metrics.gap_details import GapDetails, gap_details
-from linkparity.metrics.intervals.estimates import NAN, Estimate
+from linkparity.metrics.intervals.estimates import INTERVALS, NAN, Estimate, few_nodes
 from linkparity.metrics.measures import MEASURES
-from linkparity.metrics.results import (
-    INTERVALS,
-    CellScore,
-    Measured,
-    by_measure,
-    cell_scores,
-    few_nodes,
-)
+from linkparity.metrics.results import CellScore, Measured, by_measure, cell_scores
 from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.support.arrays import logit
 from linkparity.support.registry import Registry

@@ -4,26 +4,11 @@ from dataclasses import asdict, dataclass, field
 from math import isnan
 from typing import Any
 
-from linkparity.metrics.cell_means import CellMeans
-from linkparity.metrics.gap_details import GapDetails, gaps_grid
+from linkparity.metrics.cell_means import CellMeans, GapDetails, gaps_grid
 from linkparity.metrics.intervals.estimates import Estimate
 from linkparity.metrics.printing import cells_grid, measures_grid, omitted_cells
 from linkparity.support.display import Displayed, Grid, or_nan, or_none
-from linkparity.support.registry import Registry, nearest
-
-#: Printed with every table of intervals, according to what they are based on.
-INDEPENDENCE = (
-    "Intervals treat pairs as independent, though pairs share nodes: they are too narrow."
-)
-SHARED_NODES = (
-    "Intervals allow for pairs that share nodes. They are about other nodes of the same kind: "
-    "over all pairs of these nodes, a gap is exact."
-)
-INTERVALS = Registry("kind of intervals", {"nodes": SHARED_NODES, "pairs": INDEPENDENCE})
-#: With fewer nodes behind an interval, in effect, its coverage is told: by benchmarks/coverage.py,
-#: the lowest that 95 % intervals had with so many nodes in every group.
-FEW_NODES = 50
-MEASURED_COVERAGE = {5: 0.9, 10: 0.9, 20: 0.9}
+from linkparity.support.registry import nearest
 
 
 @dataclass(frozen=True)
@@ -163,20 +148,6 @@ def by_measure(found: dict[str, Estimate]) -> dict[str, Any]:
 def about(name: str, estimate: Estimate) -> str:
     """What an estimate's reason explains: its value, or only the interval."""
     return name if isnan(estimate.value) else f"{name} interval"
-
-
-def few_nodes(found: dict[str, Estimate]) -> list[str]:
-    """A sentence about measures whose intervals have few nodes behind them, if there are any."""
-    few = {name: e.nodes for name, e in found.items() if e.nodes and e.nodes < FEW_NODES}
-    if not few:
-        return []
-    least = min(few.values())
-    known = max((n for n in MEASURED_COVERAGE if n <= least), default=min(MEASURED_COVERAGE))
-    return [
-        f"{', '.join(few)}: an interval has in effect {least:.0f} nodes behind it. In simulations "
-        f"with {known} nodes per group, intervals of 95 % covered the truth "
-        f"{100 * MEASURED_COVERAGE[known]:.0f} % of the time."
-    ]
 
 
 def cell_scores(

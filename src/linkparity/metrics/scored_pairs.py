@@ -7,7 +7,14 @@ from functools import cached_property
 import numpy as np
 
 from linkparity.criteria.group_pairs import number_group_pairs, occurring_pairs
-from linkparity.metrics.cell_means import CellMeans, CellSums, ViewCells, cell_means, view_cells
+from linkparity.metrics.cell_means import (
+    CellMeans,
+    ViewCells,
+    cell_means,
+    check_min_pairs,
+    view_cells,
+)
+from linkparity.metrics.cell_sums import CellSums
 from linkparity.metrics.checks import (
     check_scores,
     float_array,
@@ -17,7 +24,7 @@ from linkparity.metrics.checks import (
     weight_array,
 )
 from linkparity.metrics.intervals.clusters import PairClusters
-from linkparity.support.arrays import check_unique, integers, whole_number
+from linkparity.support.arrays import check_unique, integers
 from linkparity.support.errors import InputError
 
 CALLER = "score_pairs"
@@ -142,14 +149,6 @@ class ScoredPairs:
         """Mean predictions per cell of the view."""
         sums = CellSums().update(self.prob, self.groups, self.label, self.weight)
         return cell_means(self.key, sums.table(self.key), self.view, self.names)
-
-
-def check_min_pairs(value: object, caller: str) -> int:
-    """A whole number that is not negative."""
-    least = whole_number(value, "min_pairs", caller)
-    if least < 0:
-        raise InputError(f"must be at least 0, got {least}", argument="min_pairs", caller=caller)
-    return least
 
 
 def _embedding(

@@ -19,9 +19,9 @@ from linkparity.projection.solver.problem import (
     Solution,
     Target,
     shift_logit,
+    solve_separable,
     target_logit,
 )
-from linkparity.projection.solver.separable import solve_separable
 from linkparity.projection.sums import Sums, SumSource
 from linkparity.support.arrays import expit, tensor
 from linkparity.support.errors import InputError

@@ -20,11 +20,10 @@ import numpy as np
 from torch import Tensor
 
 from linkparity.criteria import CRITERIA, Cells, Criterion
-from linkparity.projection.binned_sums import BinnedSums
 from linkparity.projection.fit import Fit, FitGoal
 from linkparity.projection.i_projection import check_logits, fit_logits
 from linkparity.projection.solver.shared_tilt import SharedTilts, refine, search
-from linkparity.projection.sums import Sums, SumSource, tensor_sums
+from linkparity.projection.sums import Sums, SumSource, binned_sums, tensor_sums
 from linkparity.support.errors import InputError
 
 TILT_BY = ("groups", "labels")
@@ -93,7 +92,7 @@ def project_by_group(
     goal = FitGoal.of(cells, asked.get("target", "model"), asked.get("tolerance", 0.0))
     fit, source = fit_logits(x, cells, goal, bound)
     exact = source if criterion.tilts_by_group else tensor_sums(x, cells, exact=True)
-    found = fit_group_tilts(fit, by_group, exact, lambda: BinnedSums.of(x, cells), bound)
+    found = fit_group_tilts(fit, by_group, exact, lambda: binned_sums(x, cells), bound)
     source.close()
     return found, by_group
 

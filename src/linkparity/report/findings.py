@@ -7,7 +7,7 @@ from typing import Any
 
 from linkparity.experiments.results import Summary
 from linkparity.experiments.rows import Row
-from linkparity.metrics.gap_details import RELIABLE
+from linkparity.metrics.cell_means import RELIABLE
 from linkparity.metrics.measures import MEASURES
 from linkparity.report.choices import data_name, is_plain, plain_methods
 from linkparity.support.display import counted, format_number

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkparity.graph.untidy import Duplicates, SelfLoops, Unknown, UntidyPolicy
+from linkparity.graph.groups import Duplicates, SelfLoops, Unknown, UntidyPolicy
 
 if TYPE_CHECKING:
     from linkparity.tables.audit_table import Audit
@@ -157,8 +157,8 @@ def project(
         ``report``, a pair of this table and the report: ``kl``, ``tilts``, the measures ``before``
         and ``after``; ``print(report)`` shows them as tables.
     """
+    from linkparity.metrics.intervals.estimates import IntervalOptions
     from linkparity.tables.correct_table import ProjectOptions, correct_table
-    from linkparity.tables.measures.gaps_and_ranks import IntervalOptions
     from linkparity.tables.reading.columns import ReadOptions, listed
     from linkparity.tables.reading.open_frames import FrameTables
 

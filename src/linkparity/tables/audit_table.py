@@ -6,19 +6,17 @@ from typing import Any
 import numpy as np
 
 from linkparity.criteria import trainable
-from linkparity.metrics.cell_means import VIEW_TITLES, VIEWS, CellMeans
-from linkparity.metrics.gap_details import all_gap_details
-from linkparity.metrics.intervals.estimates import NAN, Estimate
-from linkparity.metrics.measures import VIEW_MEASURES
-from linkparity.metrics.printing import MAX_ROWS, UNIT, cells_grid, measures_grid, omitted_cells
-from linkparity.metrics.results import (
+from linkparity.metrics.cell_means import VIEW_TITLES, VIEWS, CellMeans, all_gap_details
+from linkparity.metrics.intervals.estimates import (
     INTERVALS,
-    Measured,
-    about,
-    by_measure,
-    cell_scores,
+    NAN,
+    Estimate,
+    IntervalOptions,
     few_nodes,
 )
+from linkparity.metrics.measures import VIEW_MEASURES
+from linkparity.metrics.printing import MAX_ROWS, UNIT, cells_grid, measures_grid, omitted_cells
+from linkparity.metrics.results import Measured, about, by_measure, cell_scores
 from linkparity.projection.solver import Infeasible, NotConverged
 from linkparity.support.arrays import whole_number
 from linkparity.support.display import (
@@ -33,14 +31,8 @@ from linkparity.support.errors import InputError
 from linkparity.tables.compare import Change, Paired, find_change, pair_rows
 from linkparity.tables.fit_table import fit_table
 from linkparity.tables.measures.exposure import GroupExposure, exposure
-from linkparity.tables.measures.gaps_and_ranks import (
-    IntervalOptions,
-    gap_measures,
-    rank_measures,
-    score_means,
-)
-from linkparity.tables.measures.node_sums import given_scores
-from linkparity.tables.measures.table_sums import Statistics, measure
+from linkparity.tables.measures.gaps_and_ranks import gap_measures, rank_measures, score_means
+from linkparity.tables.measures.table_sums import Statistics, given_scores, measure
 from linkparity.tables.reading.files import Tables
 from linkparity.tables.reading.score_table import ScoreTable
 

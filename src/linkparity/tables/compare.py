@@ -13,27 +13,18 @@ from linkparity.metrics.intervals.changes import (
     largest_change_interval,
 )
 from linkparity.metrics.intervals.covariance import MAX_PAIRWISE, Spread
-from linkparity.metrics.intervals.estimates import NAN, Estimate
+from linkparity.metrics.intervals.estimates import NAN, Estimate, IntervalOptions
 from linkparity.support.display import Grid, counted, format_interval, format_number, or_none
 from linkparity.support.errors import InputError
 from linkparity.tables.measures.gaps_and_ranks import (
-    IntervalOptions,
     cell_set,
     rank_problems,
     score_means,
     ways_to_count,
 )
-from linkparity.tables.measures.node_sums import (
-    CellSet,
-    CountedRows,
-    RowScores,
-    counted_rows,
-    given_scores,
-    mean_spreads,
-    mean_weight,
-)
-from linkparity.tables.measures.rank_spreads import rank_changes
-from linkparity.tables.measures.table_sums import Statistics
+from linkparity.tables.measures.node_sums import CellSet, CountedRows, counted_rows, mean_spreads
+from linkparity.tables.measures.rank_changes import rank_changes
+from linkparity.tables.measures.table_sums import RowScores, Statistics, given_scores, mean_weight
 from linkparity.tables.reading.row_checks import locate
 from linkparity.tables.reading.score_table import ScoreTable
 

@@ -5,13 +5,16 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-import ibis
-
 from linkparity.criteria import trainable
-from linkparity.metrics.gap_details import GapDetails, all_gap_details, gaps_grid
-from linkparity.metrics.intervals.estimates import NAN, Estimate
+from linkparity.metrics.cell_means import GapDetails, all_gap_details, gaps_grid
+from linkparity.metrics.intervals.estimates import (
+    INTERVALS,
+    NAN,
+    Estimate,
+    IntervalOptions,
+    few_nodes,
+)
 from linkparity.metrics.printing import MAX_ROWS
-from linkparity.metrics.results import INTERVALS, few_nodes
 from linkparity.projection.group_tilts import TILT_BY
 from linkparity.support.display import (
     MISSING,
@@ -33,16 +36,18 @@ from linkparity.tables.fit_table import (
     cell_tilts,
     fit_table,
 )
-from linkparity.tables.measures.gaps_and_ranks import (
-    IntervalOptions,
-    gap_measures,
-    rank_measures,
-    score_means,
+from linkparity.tables.measures.gaps_and_ranks import gap_measures, rank_measures, score_means
+from linkparity.tables.measures.table_sums import (
+    RowScores,
+    Statistics,
+    given_scores,
+    measure,
+    moved_prob,
+    moved_rows,
+    tilted_scores,
 )
-from linkparity.tables.measures.node_sums import RowScores, given_scores, tilted_scores
-from linkparity.tables.measures.table_sums import Statistics, measure, moved_rows
 from linkparity.tables.reading.files import Tables
-from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
+from linkparity.tables.reading.score_table import ScoreTable
 from linkparity.tables.tilt_file import apply_tilts, read_tilts, tilts_text
 
 #: A larger distance of a mean from its target is said.
@@ -249,9 +254,8 @@ def _fair_rows(
 ) -> tuple[Any, list[str]]:
     """Ibis table of ``row`` and the new columns, one row per good row; the columns' names."""
     rows = moved_rows(table, stats, tilted.each)
-    fair = sigmoid(rows.x + rows.t)
     values = {
-        FAIR_SCORE: ibis.ifelse(movable(rows), fair, rows.p) if stats.kept else fair,
+        FAIR_SCORE: moved_prob(rows, stats),
         FAIR_LOGIT: rows.x + rows.t,
         TILT: rows.t,
     }

@@ -18,7 +18,7 @@ from linkparity.projection.group_tilts import (
 from linkparity.projection.solver import Infeasible, NotConverged
 from linkparity.projection.sums import Sums, SumSource
 from linkparity.support.errors import InputError
-from linkparity.tables.measures.table_sums import Statistics, TableSums, histogram_sums
+from linkparity.tables.measures.table_sums import HistogramSums, Statistics, TableSums
 from linkparity.tables.reachable_targets import Reach, find_reach
 from linkparity.tables.reading.score_table import ScoreTable
 
@@ -183,7 +183,7 @@ def _tilt_by_groups(found: Tilted, fit: Fit | None, exact: SaturatedSums, fixed:
             fit,
             groups,
             exact,
-            lambda: SaturatedSums(histogram_sums(stats, live), exact.ones, exact.zeros),
+            lambda: SaturatedSums(HistogramSums(stats, live), exact.ones, exact.zeros),
             stats.bound,
         )
     sums = TableSums(table, stats, groups.cell.numpy(), len(groups.mass))
@@ -203,7 +203,7 @@ def _tilt_by_groups(found: Tilted, fit: Fit | None, exact: SaturatedSums, fixed:
 def _fit_twice(stats: Statistics, cells: Cells, goal: FitGoal, exact: SaturatedSums) -> Fit:
     """Fit the tilts to the histogram, then, starting from these, exactly to the rows."""
     bound = stats.bound + (MARGIN if stats.kept else 0.0)
-    rough = SaturatedSums(histogram_sums(stats, cells), exact.ones, exact.zeros)
+    rough = SaturatedSums(HistogramSums(stats, cells), exact.ones, exact.zeros)
     try:
         goal = replace(goal, start=fit_tilts(rough, cells, goal, TOL / 10, bound).tilt)
     except (NotConverged, Infeasible):

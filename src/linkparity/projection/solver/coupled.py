@@ -38,7 +38,7 @@ class _Point(NamedTuple):
 def solve_coupled(
     sums: SumSource, problem: Problem, start: np.ndarray, tol: float, base: Sums
 ) -> Solution:
-    """As :func:`~linkparity.projection.solver.separable.solve_separable`, for any constraints."""
+    """As :func:`~linkparity.projection.solver.problem.solve_separable`, for any constraints."""
     weight, centre = problem.weight, _centring(problem)
     rows = centre @ (problem.dense / weight[:, None])
     used = _independent(rows, problem.mass)

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkparity.projection.solver.coupled import explain, find_infeasible
-from linkparity.projection.solver.problem import Problem, Solution
-from linkparity.projection.solver.separable import nearest_target
+from linkparity.projection.solver.problem import Problem, Solution, nearest_target
 from linkparity.projection.sums import Sums, SumSource
 
 MAX_STEPS = 600

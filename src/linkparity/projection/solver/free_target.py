@@ -14,8 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from linkparity.projection.solver.problem import Problem, Solution, shift_logit
-from linkparity.projection.solver.separable import solve_separable
+from linkparity.projection.solver.problem import Problem, Solution, shift_logit, solve_separable
 from linkparity.projection.sums import Sums, SumSource
 
 #: First step from a target that is nearly right, on the logit scale; further steps grow.

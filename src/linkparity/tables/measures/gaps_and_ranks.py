@@ -5,61 +5,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkparity.metrics.cell_means import CellMeans, cell_labels, cell_means, view_cells
+from linkparity.metrics.cell_means import (
+    CellMeans,
+    cell_labels,
+    cell_means,
+    view_cells,
+)
 from linkparity.metrics.intervals.covariance import MAX_PAIRWISE, Spread
 from linkparity.metrics.intervals.estimates import (
     NAN,
     Estimate,
+    IntervalOptions,
     auc_estimate,
     gap_estimate,
     no_interval,
     rdp_estimate,
 )
-from linkparity.metrics.results import INTERVALS
-from linkparity.metrics.scored_pairs import check_min_pairs
-from linkparity.support.arrays import check_seed
-from linkparity.support.errors import InputError
-from linkparity.tables.measures.node_sums import (
-    CellSet,
-    RowScores,
-    counted_rows,
-    mean_spreads,
-    mean_weight,
-)
+from linkparity.tables.measures.node_sums import CellSet, counted_rows, mean_spreads
 from linkparity.tables.measures.rank_spreads import Classes, rank_spreads, with_class
 from linkparity.tables.measures.rank_sums import RankSums
-from linkparity.tables.measures.table_sums import Statistics
-
-
-@dataclass(frozen=True)
-class IntervalOptions:
-    """Which intervals are computed.
-
-    Attributes:
-        confidence: confidence level; None for no intervals.
-        kind: ``nodes`` allows for pairs that share nodes, ``pairs`` treats pairs as independent.
-        seed: random seed of the draws for the largest gap.
-        min_pairs: pairs that a cell must have to count in dp, links in eo.
-    """
-
-    confidence: float | None = 0.95
-    kind: str = "nodes"
-    seed: int = 0
-    min_pairs: int = 0
-
-    def check(self, caller: str) -> None:
-        """Refuse what cannot be computed."""
-        if self.confidence is not None and not 0 < self.confidence < 1:
-            problem = f"must lie strictly between 0 and 1, got {self.confidence:g}"
-            raise InputError(problem, argument="confidence", caller=caller)
-        INTERVALS[self.kind]
-        check_seed(self.seed, "seed", caller)
-        check_min_pairs(self.min_pairs, caller)
-
-    @property
-    def by_node(self) -> bool:
-        """Whether pairs that share a node covary."""
-        return self.kind == "nodes"
+from linkparity.tables.measures.table_sums import RowScores, Statistics, mean_weight
 
 
 def gap_measures(

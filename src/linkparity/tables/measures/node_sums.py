@@ -1,4 +1,4 @@
-"""Covariances of a table's means when pairs share nodes: sums per node and cell, in the engine."""
+"""Nodes of a table's rows, numbered, and covariances of means from sums per node, in the engine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,89 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from linkparity.metrics.intervals.covariance import CellCovariance, Spread
-from linkparity.tables.measures.table_sums import Statistics, beside, moved_rows
-from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
+from linkparity.tables.measures.table_sums import RowScores, beside
+from linkparity.tables.reading.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-
-@dataclass(frozen=True, eq=False)
-class RowScores:
-    """The scores of a table's rows, as given or tilted.
-
-    Attributes:
-        table: classified rows.
-        stats: their combinations of groups and label, K of them.
-        rows: Ibis table of the rows that count: nodes ``a, b``, ``code``, probability ``p``,
-            ``score``, which orders them, and with weights ``w``, in units of the mean weight.
-        mean: ``(K,)`` mean probability of each combination.
-        square: ``(K,)`` sum of squared distances from that mean.
-        weighted_mean: ``(K,)`` mean probability by weight, the same without weights.
-    """
-
-    table: ScoreTable
-    stats: Statistics
-    rows: Any
-    mean: np.ndarray
-    square: np.ndarray
-    weighted_mean: np.ndarray
-
-    @property
-    def weighted(self) -> bool:
-        """Whether rows have weights, for dp and kl."""
-        return self.table.weighted
-
-
-def mean_weight(stats: Statistics) -> float:
-    """Mean weight of the rows, 1 without weights; powers of weights in this unit are finite."""
-    total = float(stats.weight.sum())
-    return total / float(stats.count.sum()) if total > 0 else 1.0
-
-
-def _unit_weights(table: ScoreTable, rows: Any, stats: Statistics) -> dict[str, Any]:
-    return {"w": rows.w / mean_weight(stats)} if table.weighted else {}
-
-
-def given_scores(table: ScoreTable, stats: Statistics) -> RowScores:
-    """The scores of a table as they are."""
-    rows = table.good
-    score = rows.x if table.columns.logits else rows.p
-    weight = _unit_weights(table, rows, stats)
-    rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=rows.p, score=score, **weight)
-    return RowScores(table, stats, rows, stats.mean, stats.square, stats.weighted_mean)
-
-
-def tilted_scores(
-    table: ScoreTable, stats: Statistics, tilt: np.ndarray, weighted_mean: np.ndarray
-) -> RowScores:
-    """The scores with ``tilt (K,)`` added to their logits, whose means are those given ``(K,)``."""
-    moved = moved_rows(table, stats, tilt)
-    mean = _plain_means(table, stats, moved) if table.weighted else weighted_mean
-    rows = beside(table, moved, stats, middle=mean)
-    score = rows.x + rows.t
-    p = _moved_prob(rows, stats)
-    more = {"middle": rows.middle, **_unit_weights(table, rows, stats)}
-    rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=p, score=score, **more)
-    off = rows.p - rows.middle
-    found = table.engine.small(rows.group_by("code").aggregate(square=(off * off).sum()))
-    square = np.zeros(len(stats.code))
-    square[np.searchsorted(stats.code, found["code"])] = found["square"]
-    return RowScores(table, stats, rows, mean, square, weighted_mean)
-
-
-def _moved_prob(rows: Any, stats: Statistics) -> Any:
-    tilted = sigmoid(rows.x + rows.t)
-    return ibis.ifelse(movable(rows), tilted, rows.p) if stats.kept else tilted
-
-
-def _plain_means(table: ScoreTable, stats: Statistics, moved: Any) -> np.ndarray:
-    """``(K,)`` mean probability of tilted rows, without weights."""
-    rows = moved.select(code=moved.code, p=_moved_prob(moved, stats))
-    found = table.engine.small(rows.group_by("code").aggregate(p=rows.p.mean()))
-    mean = np.zeros(len(stats.code))
-    mean[np.searchsorted(stats.code, found["code"])] = found["p"]
-    return mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,3 +222,61 @@ def _member_products(one: Any, two: Any, pairwise: bool) -> np.ndarray:
     if not pairwise:
         return np.asarray((one * two).sum(axis=0)).ravel()
     return np.asarray((one.T @ two).toarray())
+
+
+@dataclass(frozen=True)
+class NumberedRows:
+    """Rows with nodes, and dyads that have two rows, numbered from 0.
+
+    Attributes:
+        rows: Ibis table ``score, code, first, second`` and ``dyad``, −1 for a row alone in its
+            dyad; without ``dyad`` where all are.
+        nodes: number of nodes.
+        dyads: number of dyads with two rows; None where there is no column.
+    """
+
+    rows: Any
+    nodes: int
+    dyads: int | None
+
+
+def number_rows(scores: RowScores) -> NumberedRows:
+    """Number the nodes, and in a directed table the dyads that have two rows."""
+    table, rows = scores.table, scores.rows
+    rows, nodes = number_nodes(scores, rows)
+    kept = ["score", "code", "first", "second"]
+    if not table.options.directed or table.options.bipartite:
+        return NumberedRows(rows.select(*kept), nodes, None)
+    ahead = rows.filter(rows.first < rows.second)
+    ahead = ahead.select(low=ahead.first, high=ahead.second)
+    back = rows.select(low=rows.second, high=rows.first)
+    both = ahead.inner_join(back, ["low", "high"])
+    number = ibis.row_number().over(order_by=[both.low, both.high])
+    dyads = table.engine.keep(both.select("low", "high", dyad=number), "dyads")
+    low, high = (ibis.least(rows.first, rows.second), ibis.greatest(rows.first, rows.second))
+    joined = rows.left_join(dyads, (low == dyads.low) & (high == dyads.high))
+    dyad = ibis.coalesce(joined.dyad, -1)
+    count = int(table.engine.small(dyads.aggregate(n=dyads.count()))["n"][0])
+    return NumberedRows(joined.select(*kept, dyad=dyad), nodes, count)
+
+
+def number_nodes(scores: RowScores, rows: Any) -> tuple[Any, int]:
+    """Rows with the nodes as ``first`` and ``second``, and the number of nodes."""
+    table, engine = scores.table, scores.table.engine
+    listed = table.groups.nodes
+    apart = table.options.untidy.unknown == "group"
+    if listed is not None and not table.one_sided and not apart:
+        count = int(engine.small(listed.aggregate(n=listed.count()))["n"][0])
+        shift = count if table.options.bipartite else 0
+        return rows.mutate(first=rows.a, second=rows.b + shift), count + shift
+    ends = node_ends(table, rows).distinct()
+    number = ibis.row_number().over(order_by=[ends.side, ends.node])
+    nodes = engine.keep(ends.mutate(number=number), "nodes")
+    count = int(engine.small(nodes.aggregate(n=nodes.count()))["n"][0])
+    for name, end, side in (("first", "a", 0), ("second", "b", int(table.options.bipartite))):
+        mine = nodes.filter(nodes.side == side).select(
+            **{f"{name}_node": nodes.node, name: nodes.number}
+        )
+        rows = rows.inner_join(mine, rows[end].cast("int64") == mine[f"{name}_node"])
+        rows = rows.drop(f"{name}_node")
+    return rows, count

@@ -2,19 +2,218 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import ibis
 import numpy as np
 
 from linkparity.metrics.intervals.covariance import CellCovariance, Spread
-from linkparity.tables.measures.node_sums import RowScores, node_ends
-from linkparity.tables.measures.rank_sums import ClusterSums, PlacementPass
+from linkparity.tables.measures.node_sums import NumberedRows, number_rows
+from linkparity.tables.measures.table_sums import RowScores
 
 #: Bytes of sums per node; with more nodes there are several passes over the rows.
 MAX_BYTES = 1 << 29
+#: Rows that are worked on at once.
+CHUNK = 1 << 18
 #: Columns of nodes in the numbered rows, and that of dyads.
 NODES, DYAD = (0, 1), 2
+
+
+class ClusterSums:
+    r"""Placements summed over the rows of each cluster, a node or a dyad.
+
+    With :math:`F_c(x)` the fraction of class c below x, ties counting half, a row of class c has
+    the placement :math:`F_{\bar c}(x)` among the rows outside c, and a row outside c has
+    :math:`1 - F_c(x)`. The AUC of c is the mean of either.
+
+    Args:
+        wanted: ``(C,)`` which classes are summed.
+        columns: which of the columns of clusters in :meth:`PlacementPass.add` it takes.
+        low: the first cluster; those below it, and those from ``low + size`` on, are left out.
+        size: number of clusters.
+    """
+
+    def __init__(self, wanted: np.ndarray, columns: tuple[int, ...], low: int, size: int) -> None:
+        self.columns, self.low, self.size = columns, low, size
+        self.place = np.where(wanted, np.cumsum(wanted) - 1, -1)
+        shape = (int(wanted.sum()), size)
+        self.rows, self.held_rows = np.zeros((2, size))
+        self.pairs, self.own, self.inside, self.every, self.held = np.zeros((5, *shape))
+
+    def locate(
+        self, member: np.ndarray, clusters: Sequence[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+        """Rows ``(n,)``, repeated by column: clusters from 0, which are here, place in sums.
+
+        Which are here is None where all are.
+        """
+        at = np.concatenate([clusters[column] for column in self.columns]) - self.low
+        here = None
+        if len(at) and not 0 <= at.min() <= at.max() < self.size:
+            here = (at >= 0) & (at < self.size)
+            at = at[here]
+        place = self.repeated(self.place[member], here)
+        return at, here, np.where(place < 0, -1, place * self.size + at)
+
+    def repeated(self, values: np.ndarray, here: np.ndarray | None) -> np.ndarray:
+        """Values of rows ``(n,)`` as :meth:`locate` repeats rows."""
+        every = np.tile(values, len(self.columns))
+        return every if here is None else every[here]
+
+    def add_own(
+        self, key: np.ndarray, at: np.ndarray, inside: np.ndarray, beats: np.ndarray
+    ) -> None:
+        """Add :math:`F_c` of each row's own class, and its placement among the others."""
+        self.rows += np.bincount(at, minlength=self.size)
+        mine = key >= 0
+        for name, values in (("pairs", None), ("inside", inside), ("own", beats)):
+            total, weights = getattr(self, name), None if values is None else values[mine]
+            total += np.bincount(key[mine], weights, total.size).reshape(total.shape)
+
+    def hold(self, member: np.ndarray, clusters: Sequence[np.ndarray]) -> None:
+        """Add rows of one score, whose placements :meth:`release` has."""
+        at, _, key = self.locate(member, clusters)
+        self.held_rows += np.bincount(at, minlength=self.size)
+        counted = np.bincount(key[key >= 0], minlength=self.held.size)
+        self.held += counted.reshape(self.held.shape)
+
+    def release(self, below: np.ndarray, beats: np.ndarray) -> None:
+        """Give the rows held the :math:`F_c` and the placements ``(C,)`` of their score."""
+        below, beats = below[self.place >= 0, None], beats[self.place >= 0, None]
+        self.rows += self.held_rows
+        self.pairs += self.held
+        self.inside += self.held * below
+        self.own += self.held * beats
+        self.every += below * self.held_rows
+        self.held[:], self.held_rows[:] = 0.0, 0.0
+
+    def sums(self, c: int) -> tuple[np.ndarray, np.ndarray]:
+        """``(size, 2)`` sums of placements in and outside class c, and numbers of rows."""
+        k = self.place[c]
+        rest = self.rows - self.pairs[k]
+        outside = rest - (self.every[k] - self.inside[k])
+        return np.stack([self.own[k], outside], axis=1), np.stack([self.pairs[k], rest], axis=1)
+
+
+class PlacementPass:
+    """Placements of rows that pass by in the order of their scores, added to cluster sums.
+
+    Args:
+        count: ``(C,)`` rows of each class.
+        parts: sums to add to.
+        alone: the column of clusters that is −1 for a row that is a dyad of its own; None where
+            all are.
+
+    Attributes:
+        area: ``(C,)`` sums of the placements of each class.
+        single: ``(3, 2, C)`` number, sum and sum of squares of the placements of rows alone in
+            their dyad, in and outside each class.
+    """
+
+    def __init__(
+        self, count: np.ndarray, parts: Sequence[ClusterSums], alone: int | None = None
+    ) -> None:
+        self.count, self.parts, self.alone = np.asarray(count, dtype=np.float64), parts, alone
+        size = len(self.count)
+        self.area, self.seen, self.held = np.zeros((3, size))
+        self.single = np.zeros((3, 2, size))
+        self.held_alone = np.zeros(size)
+        self.level: float | None = None
+        self.waiting: list[tuple[np.ndarray, ...]] = []
+
+    def add(self, score: np.ndarray, member: np.ndarray, *clusters: np.ndarray) -> None:
+        """Add scores in ascending order, not below earlier ones, with class and clusters."""
+        self.waiting.append((score, member, *clusters))
+        if sum(len(batch[0]) for batch in self.waiting) >= CHUNK:
+            self._flush()
+
+    def finish(self) -> None:
+        """Add the rows that wait for others of their score."""
+        self._flush(last=True)
+        self._release()
+
+    def _flush(self, last: bool = False) -> None:
+        if not self.waiting:
+            return
+        columns = [np.concatenate(column) for column in zip(*self.waiting, strict=True)]
+        self.waiting = []
+        if self.level is not None:
+            head = int(np.searchsorted(columns[0], self.level, "right"))
+            self._hold(*(column[:head] for column in columns))
+            columns = [column[head:] for column in columns]
+            if not len(columns[0]):
+                return
+            self._release()
+        score = columns[0]
+        tail = len(score) if last else int(np.searchsorted(score, score[-1], "left"))
+        if tail:
+            self._add_levels(*(column[:tail] for column in columns))
+        rest = [column[tail:] for column in columns]
+        if len(rest[0]) >= CHUNK // 2:
+            self._hold(*rest)
+        elif len(rest[0]):
+            self.waiting = [tuple(rest)]
+
+    def _hold(self, score: np.ndarray, member: np.ndarray, *clusters: np.ndarray) -> None:
+        """Keep rows of one score, of which there are many, as counts."""
+        if len(score):
+            self.level = float(score[0])
+        self.held += np.bincount(member, minlength=len(self.held))
+        alone = member if self.alone is None else member[clusters[self.alone] < 0]
+        self.held_alone += np.bincount(alone, minlength=len(self.held))
+        for part in self.parts:
+            part.hold(member, clusters)
+
+    def _release(self) -> None:
+        if self.level is None:
+            return
+        middle = self.seen + self.held / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            below = middle / self.count
+            beats = (middle.sum() - middle) / (self.count.sum() - self.count)
+        for part in self.parts:
+            part.release(below, beats)
+        self.area += self.held * beats
+        values = np.stack([beats, 1 - below])
+        times = np.stack([self.held_alone, self.held_alone.sum() - self.held_alone])
+        self.single += times * np.stack([np.ones_like(values), values, values**2])
+        self.seen += self.held
+        self.held[:], self.held_alone[:], self.level = 0.0, 0.0, None
+
+    def _add_levels(self, score: np.ndarray, member: np.ndarray, *clusters: np.ndarray) -> None:
+        """Add rows of which all of a score are here."""
+        new = np.concatenate([[True], score[1:] != score[:-1]])
+        start, level = np.flatnonzero(new), np.cumsum(new) - 1
+        stop = np.append(start[1:], len(score))
+        middle = self.seen.sum() + ((start + stop) / 2)[level]
+        alone = None if self.alone is None else clusters[self.alone] < 0
+        located = [part.locate(member, clusters) for part in self.parts]
+        inside = np.zeros(len(score))
+        for c, count in enumerate(self.count):
+            mine = member == c
+            below = np.cumsum(mine).astype(np.float64)
+            number = below[-1]
+            if len(start) == len(score):
+                below -= mine / 2
+            else:
+                ends = below[stop - 1]
+                below = ((np.append(0, ends[:-1]) + ends) / 2)[level]
+            below += self.seen[c]
+            below /= max(count, 1.0)
+            inside[mine] = below[mine]
+            outside = 1 - (below[~mine] if alone is None else below[alone & ~mine])
+            self.single[:, 1, c] += (len(outside), outside.sum(), outside @ outside)
+            for part, (at, here, _) in zip(self.parts, located, strict=True):
+                if (k := part.place[c]) >= 0:
+                    part.every[k] += np.bincount(at, part.repeated(below, here), part.size)
+            self.seen[c] += number
+        own = self.count[member]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beats = (middle - own * inside) / (self.count.sum() - own)
+        self.area += np.bincount(member, beats, len(self.count))
+        for power in range(3):
+            values = beats**power if alone is None else alone * beats**power
+            self.single[power, 0] += np.bincount(member, values, len(self.count))
+        for part, (at, here, key) in zip(self.parts, located, strict=True):
+            part.add_own(key, at, part.repeated(inside, here), part.repeated(beats, here))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,22 +231,6 @@ class Classes:
     wanted: np.ndarray
 
 
-@dataclass(frozen=True)
-class NumberedRows:
-    """Rows with nodes, and dyads that have two rows, numbered from 0.
-
-    Attributes:
-        rows: Ibis table ``score, code, first, second`` and ``dyad``, −1 for a row alone in its
-            dyad; without ``dyad`` where all are.
-        nodes: number of nodes.
-        dyads: number of dyads with two rows; None where there is no column.
-    """
-
-    rows: Any
-    nodes: int
-    dyads: int | None
-
-
 def rank_spreads(
     scores: RowScores, problems: Sequence[Classes]
 ) -> list[tuple[np.ndarray, list[Spread]]]:
@@ -58,7 +241,7 @@ def rank_spreads(
     found: list[list[CellCovariance]] = []
     areas: list[np.ndarray] = []
     for number in range(passes):
-        done = _pass(scores, numbered, problems, number, passes)
+        done = pass_once(scores, numbered, problems, number, passes)
         if not number:
             areas = [each.area / np.maximum(each.count, 1) for each in done]
             found = [_singles(*each) for each in zip(problems, areas, done, strict=True)]
@@ -73,78 +256,7 @@ def rank_spreads(
     return list(zip(areas, spreads, strict=True))
 
 
-def rank_changes(
-    now: RowScores, was: RowScores, rows: Any, problems: Sequence[Classes], by_node: bool = True
-) -> list[tuple[np.ndarray, np.ndarray, list[tuple[Spread, Spread, Spread]]]]:
-    """AUCs ``(C,)`` of two scores of the same pairs, and for each class wanted three spreads.
-
-    Those are of the AUC now, of the AUC before, and of the change.
-
-    Args:
-        now: the scores.
-        was: other scores of the same rows.
-        rows: Ibis table ``a, b, code, score, score0`` of both.
-        problems: classes that are compared with the rest.
-        by_node: whether pairs that share a node covary.
-    """
-    both, nodes, dyads = _number_dyads(now, rows)
-    numbered = [
-        NumberedRows(both.select("code", "first", "second", "dyad", score=both[name]).select(
-            "score", "code", "first", "second", "dyad"), nodes, dyads)
-        for name in ("score", "score0")
-    ]  # fmt: skip
-    width = 80 * sum(int(each.wanted.sum()) + 1 for each in problems)
-    passes = -(-width * (nodes + dyads) // MAX_BYTES)
-    found: list[list[CellCovariance]] = []
-    areas: list[list[np.ndarray]] = []
-    for number in range(passes):
-        ways = zip((now, was), numbered, strict=True)
-        done = [_pass(scores, each, problems, number, passes) for scores, each in ways]
-        if not number:
-            areas = [[each.area / np.maximum(each.count, 1) for each in way] for way in done]
-            found = [
-                _paired_covariances(each, first, second, by_node)
-                for each, first, second in zip(problems, *areas, strict=True)
-            ]
-        for each, first, second, covariances in zip(problems, *done, found, strict=True):
-            wanted = np.flatnonzero(each.wanted).tolist()
-            for c, covariance in zip(wanted, covariances, strict=True):
-                for place, add in enumerate((covariance.add_nodes, covariance.add_dyads)):
-                    mine, other = first.parts[place].sums(c), second.parts[place].sums(c)
-                    add(*(np.hstack(part) for part in zip(mine, other, strict=True)))
-    spreads = [[_three(covariance.result()) for covariance in each] for each in found]
-    return list(zip(*areas, spreads, strict=True))
-
-
-def _paired_covariances(
-    classes: Classes, now: np.ndarray, was: np.ndarray, by_node: bool
-) -> list[CellCovariance]:
-    """For each class wanted, of its placements and those of the rest, now and before."""
-    found = []
-    for c in np.flatnonzero(classes.wanted):
-        total = np.array([classes.count[c], classes.count.sum() - classes.count[c]])
-        found.append(CellCovariance(np.repeat([now[c], was[c]], 2), np.tile(total, 2), by_node))
-    return found
-
-
-def _three(spread: Spread) -> tuple[Spread, Spread, Spread]:
-    """Of an AUC now, before, and of the change, from those of the four mean placements."""
-    now, was = spread.of(np.array([0, 1])), spread.of(np.array([2, 3]))
-    return now.of_sum(), was.of_sum(), spread.of_sum(np.array([1, 1, -1, -1]))
-
-
-def _number_dyads(scores: RowScores, rows: Any) -> tuple[Any, int, int]:
-    """Rows with numbers of nodes and of dyads, and how many there are of either."""
-    engine = scores.table.engine
-    rows, nodes = _number_nodes(scores, rows)
-    low, high = ibis.least(rows.first, rows.second), ibis.greatest(rows.first, rows.second)
-    dyad = ibis.dense_rank().over(order_by=[low, high])
-    kept = engine.keep(rows.mutate(dyad=dyad), "numbered")
-    count = int(engine.small(kept.aggregate(n=kept.dyad.max()))["n"][0]) + 1
-    return kept, nodes, count
-
-
-def _pass(
+def pass_once(
     scores: RowScores,
     numbered: NumberedRows,
     problems: Sequence[Classes],
@@ -201,45 +313,3 @@ def _singles(classes: Classes, area: np.ndarray, done: PlacementPass) -> list[Ce
         covariance.add_counted(count, mean, square, csr_array(np.eye(2)))
         found.append(covariance)
     return found
-
-
-def number_rows(scores: RowScores) -> NumberedRows:
-    """Number the nodes, and in a directed table the dyads that have two rows."""
-    table, rows = scores.table, scores.rows
-    rows, nodes = _number_nodes(scores, rows)
-    kept = ["score", "code", "first", "second"]
-    if not table.options.directed or table.options.bipartite:
-        return NumberedRows(rows.select(*kept), nodes, None)
-    ahead = rows.filter(rows.first < rows.second)
-    ahead = ahead.select(low=ahead.first, high=ahead.second)
-    back = rows.select(low=rows.second, high=rows.first)
-    both = ahead.inner_join(back, ["low", "high"])
-    number = ibis.row_number().over(order_by=[both.low, both.high])
-    dyads = table.engine.keep(both.select("low", "high", dyad=number), "dyads")
-    low, high = (ibis.least(rows.first, rows.second), ibis.greatest(rows.first, rows.second))
-    joined = rows.left_join(dyads, (low == dyads.low) & (high == dyads.high))
-    dyad = ibis.coalesce(joined.dyad, -1)
-    count = int(table.engine.small(dyads.aggregate(n=dyads.count()))["n"][0])
-    return NumberedRows(joined.select(*kept, dyad=dyad), nodes, count)
-
-
-def _number_nodes(scores: RowScores, rows: Any) -> tuple[Any, int]:
-    """Rows with the nodes as ``first`` and ``second``, and the number of nodes."""
-    table, engine = scores.table, scores.table.engine
-    listed = table.groups.nodes
-    apart = table.options.untidy.unknown == "group"
-    if listed is not None and not table.one_sided and not apart:
-        count = int(engine.small(listed.aggregate(n=listed.count()))["n"][0])
-        shift = count if table.options.bipartite else 0
-        return rows.mutate(first=rows.a, second=rows.b + shift), count + shift
-    ends = node_ends(table, rows).distinct()
-    number = ibis.row_number().over(order_by=[ends.side, ends.node])
-    nodes = engine.keep(ends.mutate(number=number), "nodes")
-    count = int(engine.small(nodes.aggregate(n=nodes.count()))["n"][0])
-    for name, end, side in (("first", "a", 0), ("second", "b", int(table.options.bipartite))):
-        mine = nodes.filter(nodes.side == side).select(
-            **{f"{name}_node": nodes.node, name: nodes.number}
-        )
-        rows = rows.inner_join(mine, rows[end].cast("int64") == mine[f"{name}_node"])
-        rows = rows.drop(f"{name}_node")
-    return rows, count

@@ -1,4 +1,4 @@
-"""Sums over the rows of a table: statistics from one scan, and what the solver needs at a tilt."""
+"""Sums over the rows of a table: statistics from one scan, sums at a tilt, scores as tilted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from linkparity.criteria import Cells
-from linkparity.projection.binned_sums import BINS, BinnedSums
-from linkparity.projection.sums import Sums
+from linkparity.projection.sums import BINS, Sums
+from linkparity.support.arrays import expit
 from linkparity.tables.reading.score_table import ScoreTable, movable, sigmoid
 
 #: With more groups the bins are wider, or there would be millions.
@@ -210,12 +210,26 @@ class TableSums:
         return np.bincount(self.cell[inside], values[inside], self.size)
 
 
-def histogram_sums(stats: Statistics, cells: Cells) -> BinnedSums:
-    """The same sums over the histogram of the logits, which is in memory."""
-    cell = cells.cell.numpy()[stats.bin_of]
-    inside = cell >= 0
-    logit, count = stats.bin_logit[inside], stats.bin_count[inside]
-    return BinnedSums(logit, count, cell[inside], len(cells.mass))
+class HistogramSums:
+    """The same sums over the histogram of the logits, which is in memory.
+
+    Args:
+        stats: with the histogram.
+        cells: the cells of its combinations of groups and label.
+    """
+
+    def __init__(self, stats: Statistics, cells: Cells) -> None:
+        cell = cells.cell.numpy()[stats.bin_of]
+        inside = cell >= 0
+        self.cell, self.size = cell[inside], len(cells.mass)
+        self.logit, self.count = stats.bin_logit[inside], stats.bin_count[inside]
+
+    def __call__(self, tilt: np.ndarray) -> Sums:
+        """The sums at ``tilt (M,)``."""
+        z = self.logit + tilt[self.cell]
+        yes, no = expit(z), expit(-z)
+        parts = (yes, no, yes * no)
+        return Sums(*(np.bincount(self.cell, self.count * part, self.size) for part in parts))
 
 
 def tilted_rows(table: ScoreTable, stats: Statistics, each: np.ndarray, **more: np.ndarray) -> Any:
@@ -239,6 +253,85 @@ def beside(table: ScoreTable, rows: Any, stats: Statistics, **columns: np.ndarra
     small = table.engine.lookup(pa.table(data))
     joined = rows.inner_join(small, rows.code == small.k)
     return joined.select(*[joined[c] for c in rows.columns], *[joined[c] for c in columns])
+
+
+@dataclass(frozen=True, eq=False)
+class RowScores:
+    """The scores of a table's rows, as given or tilted.
+
+    Attributes:
+        table: classified rows.
+        stats: their combinations of groups and label, K of them.
+        rows: Ibis table of the rows that count: nodes ``a, b``, ``code``, probability ``p``,
+            ``score``, which orders them, and with weights ``w``, in units of the mean weight.
+        mean: ``(K,)`` mean probability of each combination.
+        square: ``(K,)`` sum of squared distances from that mean.
+        weighted_mean: ``(K,)`` mean probability by weight, the same without weights.
+    """
+
+    table: ScoreTable
+    stats: Statistics
+    rows: Any
+    mean: np.ndarray
+    square: np.ndarray
+    weighted_mean: np.ndarray
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights, for dp and kl."""
+        return self.table.weighted
+
+
+def mean_weight(stats: Statistics) -> float:
+    """Mean weight of the rows, 1 without weights; powers of weights in this unit are finite."""
+    total = float(stats.weight.sum())
+    return total / float(stats.count.sum()) if total > 0 else 1.0
+
+
+def _unit_weights(table: ScoreTable, rows: Any, stats: Statistics) -> dict[str, Any]:
+    return {"w": rows.w / mean_weight(stats)} if table.weighted else {}
+
+
+def given_scores(table: ScoreTable, stats: Statistics) -> RowScores:
+    """The scores of a table as they are."""
+    rows = table.good
+    score = rows.x if table.columns.logits else rows.p
+    weight = _unit_weights(table, rows, stats)
+    rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=rows.p, score=score, **weight)
+    return RowScores(table, stats, rows, stats.mean, stats.square, stats.weighted_mean)
+
+
+def tilted_scores(
+    table: ScoreTable, stats: Statistics, tilt: np.ndarray, weighted_mean: np.ndarray
+) -> RowScores:
+    """The scores with ``tilt (K,)`` added to their logits, whose means are those given ``(K,)``."""
+    moved = moved_rows(table, stats, tilt)
+    mean = _plain_means(table, stats, moved) if table.weighted else weighted_mean
+    rows = beside(table, moved, stats, middle=mean)
+    score = rows.x + rows.t
+    p = moved_prob(rows, stats)
+    more = {"middle": rows.middle, **_unit_weights(table, rows, stats)}
+    rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=p, score=score, **more)
+    off = rows.p - rows.middle
+    found = table.engine.small(rows.group_by("code").aggregate(square=(off * off).sum()))
+    square = np.zeros(len(stats.code))
+    square[np.searchsorted(stats.code, found["code"])] = found["square"]
+    return RowScores(table, stats, rows, mean, square, weighted_mean)
+
+
+def moved_prob(rows: Any, stats: Statistics) -> Any:
+    """Probability of rows from :func:`moved_rows`; a score of 0 or 1 stays as it is."""
+    tilted = sigmoid(rows.x + rows.t)
+    return ibis.ifelse(movable(rows), tilted, rows.p) if stats.kept else tilted
+
+
+def _plain_means(table: ScoreTable, stats: Statistics, moved: Any) -> np.ndarray:
+    """``(K,)`` mean probability of tilted rows, without weights."""
+    rows = moved.select(code=moved.code, p=moved_prob(moved, stats))
+    found = table.engine.small(rows.group_by("code").aggregate(p=rows.p.mean()))
+    mean = np.zeros(len(stats.code))
+    mean[np.searchsorted(stats.code, found["code"])] = found["p"]
+    return mean
 
 
 def _expm1(values: np.ndarray) -> np.ndarray:

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from linkparity.graph.groups import GraphWarning
-from linkparity.graph.untidy import UntidyPolicy, check_choice
+from linkparity.graph.groups import GraphWarning, UntidyPolicy, check_choice
 from linkparity.support.errors import InputError, warn
 from linkparity.support.registry import did_you_mean
 from linkparity.tables.engines.base import Input

@@ -7,7 +7,7 @@ import ibis
 import numpy as np
 
 from linkparity.graph.groups import NO_GROUP, add_unknown, warn_of_one
-from linkparity.graph.untidy import duplicate_error, self_loop_error, unknown_error
+from linkparity.graph.untidy_errors import duplicate_error, self_loop_error, unknown_error
 from linkparity.support.display import place
 from linkparity.support.errors import InputError
 from linkparity.support.registry import LOOKED_AT, did_you_mean

@@ -1,66 +1,13 @@
-"""One policy for untidy input: nodes without a group, repeated pairs, self-loops."""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+"""Errors about untidy rows, the same for every table: unknown nodes, repeated pairs, self-loops."""
 
 from linkparity.support.display import counted
 from linkparity.support.errors import InputError
-from linkparity.support.registry import did_you_mean
 
-Unknown = Literal["error", "group", "drop", "keep"]
-Duplicates = Literal["error", "first"]
-SelfLoops = Literal["error", "drop"]
-
-CHOICES: dict[str, tuple[str, ...]] = {
-    "unknown": get_args(Unknown),
-    "duplicates": get_args(Duplicates),
-    "self_loops": get_args(SelfLoops),
-}
 #: Fixes, to be used in the errors below and in others.
 UNKNOWN_FIX = "use {unknown=group} (a group of their own) or {unknown=drop} (leave them out)"
 KEEP_FIX = "{unknown=keep} leaves them in, unconstrained"
 DUPLICATES_FIX = "keep the first of each with {duplicates=first}"
 SELF_LOOPS_FIX = "leave such rows out with {self_loops=drop}"
-
-
-@dataclass(frozen=True)
-class UntidyPolicy:
-    """What happens to rows that are valid but untidy; by default each is an error.
-
-    Attributes:
-        unknown: nodes without a known group: an error, a group of their own, dropped, or kept
-            without a group, so that their pairs are unconstrained.
-        duplicates: a pair that occurs more than once: an error, or only its first row is kept.
-        self_loops: a pair of a node with itself: an error, or dropped.
-    """
-
-    unknown: Unknown = "error"
-    duplicates: Duplicates = "error"
-    self_loops: SelfLoops = "error"
-
-    def __post_init__(self) -> None:
-        for name in CHOICES:
-            check_choice(name, getattr(self, name))
-
-
-def check_choice(
-    argument: str, value: object, caller: str = "", choices: Sequence[str] = ()
-) -> None:
-    """Refuse a value that is not a choice of ``argument``.
-
-    Args:
-        argument: ``"unknown"``, ``"duplicates"`` or ``"self_loops"``.
-        value: what was given.
-        caller: the function that was called.
-        choices: where only some of :data:`CHOICES` apply.
-    """
-    known = list(choices or CHOICES[argument])
-    if value not in known:
-        allowed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
-        hint = did_you_mean(str(value), known).strip()
-        problem = f"must be {allowed}, got {value!r}"
-        raise InputError(problem, hint, argument=argument, caller=caller)
 
 
 def self_loop_error(
