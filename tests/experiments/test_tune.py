@@ -55,7 +55,7 @@ def test_the_choice_keeps_the_limit_and_is_the_best_that_does(found):
 def test_trials_are_fits_without_validation_and_test_links(found):
     graph = lp.load("polbooks")
     split = lp.split_links(graph, test=0.2, seed=0)
-    inner = lp.split_links(split.train, test=0.1, seed=1)
+    inner = lp.split_links(split.train, test=0.2, seed=1)
     plain = lp.LinkPredictor("dot-product", seed=0, epochs=EPOCHS, dimension=8).fit(inner.train)
     known = lp.evaluate(plain, inner, None, pairs="candidates")
     assert found.curve[0].auc == pytest.approx(known.auc, abs=1e-12)
@@ -75,7 +75,8 @@ def test_a_limit_that_nothing_keeps_is_said_with_the_nearest(capfd):
 
 
 def test_a_limit_on_eo_tries_the_projection_by_pair_of_groups():
-    found = tune(lp.load("polbooks"), {"eo": 0.001}, "dot-product", epochs=EPOCHS, dimension=8)
+    asked = {"epochs": EPOCHS, "dimension": 8, "seed": 1}
+    found = tune(lp.load("polbooks"), {"eo": 0.001}, "dot-product", **asked)
     plain, projected = found.curve[:2]
     assert (projected.gamma, projected.postprocess) == (0.0, "i-projection")
     assert projected.gaps["eo"] != plain.gaps["eo"]
@@ -165,7 +166,7 @@ def test_a_projection_within_the_limit_is_the_fit_of_its_settings(found):
     assert projected[0].tolerance == 0.005
     assert projected[0].gaps["dp"] == pytest.approx(0.01, abs=1e-6)
     assert all(t.gaps["dp"] < 1e-6 for t in projected[1:])
-    inner = lp.split_links(lp.split_links(lp.load("polbooks"), seed=0).train, test=0.1, seed=1)
+    inner = lp.split_links(lp.split_links(lp.load("polbooks"), seed=0).train, test=0.2, seed=1)
     for trial in projected[:2]:
         again = lp.LinkPredictor(
             "dot-product", "dp", trial.gamma, 0, epochs=EPOCHS, dimension=8,

@@ -28,7 +28,7 @@ from linkparity.support.errors import InputError
 #: Measures that a limit can be set for; each is also the criterion trained for.
 LIMITED = ("dp", "eo")
 #: Share of the training links that settings are judged on.
-VALIDATION = 0.1
+VALIDATION = 0.2
 
 
 @dataclass(frozen=True, eq=False)
