@@ -99,7 +99,7 @@ SCENARIOS = (
     Scenario("bipartite", (50, 70, 50, 90), 0.8, 0.3, bipartite=True),
     Scenario("bipartite, one side small", (50, 50, 400, 400), 1.0, 0.05, bipartite=True),
 )
-SMALL = tuple(Scenario(f"3 groups of {n}", (n, n, n), 1.0) for n in (5, 7, 10, 15, 20, 30))
+SMALL = tuple(Scenario(f"3 groups of {n}", (n, n, n), 1.0) for n in (4, 5, 7, 10, 15, 20, 30))
 
 
 Covered = dict[tuple[str, float], Any]

@@ -1,12 +1,14 @@
 """Time and memory of ``linkparity audit`` and ``project`` on a Parquet table, and in memory.
 
     python benchmarks/tables.py --rows 10000000
+    python benchmarks/tables.py --rows 20000000 --nodes 10000000 --audit
     python benchmarks/tables.py --train 9
 
 Each command runs in a process of its own: wall time with start-up, peak resident memory, scans
 over the rows; with intervals that treat pairs as independent, and with those that allow for pairs
 that share nodes. Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and
 how far apart the results are. ``--rows 1000000,10000000`` shows that time is linear in rows.
+``--audit`` runs one audit with intervals that allow for shared nodes, and nothing else.
 ``--train`` trains on polblogs by name and from two CSV files in turn, so many times each.
 """
 
@@ -140,16 +142,18 @@ def in_memory(scores: Path, out: Path, audit: dict) -> str:
     )
 
 
-def compare(rows: int, nodes: int, place: Path) -> None:
+def compare(rows: int, nodes: int, place: Path, audit_alone: bool) -> None:
     scores, people = make(place, rows, nodes)
     size = scores.stat().st_size / 1e6
     print(f"{rows:,} rows, {nodes:,} nodes, {GROUPS} groups, {size:,.0f} MB of Parquet")
     out = place / "fair.parquet"
     common = (scores, "--nodes", people, "--sensitive", "kind", "--tmp", place)
-    for kind in ("pairs", "nodes"):
+    for kind in ("nodes",) if audit_alone else ("pairs", "nodes"):
         audit, told = run("audit", *common, "--intervals", kind)
         ends = " to ".join(f"{end:.6f}" for end in audit["intervals"]["dp"])
-        print(f"  audit   --intervals {kind} {told}  dp {audit['dp']:.6f}, {ends}")
+        print(f"  audit   --intervals {kind} {told}  dp {audit['dp']:.6f}, {ends}", flush=True)
+        if audit_alone:
+            return
         found, told = run("project", *common, "--out", out, "--intervals", kind, "--force")
         print(f"  project --intervals {kind} {told}  dp {found['after']['dp']:.1e} after")
     if rows <= IN_MEMORY:  # in a process of its own, since a child counts its parent's memory
@@ -162,6 +166,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", default="10000000", help="one number, or several with commas")
     parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--audit", action="store_true", help="one audit alone")
     parser.add_argument("--train", type=int, metavar="TIMES", help="time training, not tables")
     parser.add_argument("--tmp", help="where the tables go; they take about 50 bytes a row")
     args = parser.parse_args()
@@ -172,7 +177,7 @@ def main() -> None:
         return
     for rows in args.rows.split(","):
         with tempfile.TemporaryDirectory(dir=args.tmp) as place:
-            compare(int(float(rows)), args.nodes, Path(place))
+            compare(int(float(rows)), args.nodes, Path(place), args.audit)
 
 
 if __name__ == "__main__":

@@ -170,8 +170,6 @@ def rank_change(
 ) -> dict[str, Estimate]:
     """The changes of ``auc`` and ``rdp``."""
     problems = rank_problems(now)
-    if len(problems[0].count) > MAX_PAIRWISE:
-        return {}
     rows = paired.rows
     both = rows.select(
         "a", "b", "code",

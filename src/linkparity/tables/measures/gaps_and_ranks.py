@@ -1,7 +1,7 @@
 """Measures of a table with intervals: gaps between cells in any view, and AUC and rank parity."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from linkparity.metrics.cell_means import (
     cell_means,
     view_cells,
 )
-from linkparity.metrics.intervals.covariance import MAX_PAIRWISE, Spread
+from linkparity.metrics.intervals.covariance import Spread
 from linkparity.metrics.intervals.estimates import (
     NAN,
     Estimate,
@@ -128,18 +128,13 @@ def rank_measures(scores: RowScores, options: IntervalOptions) -> Ranks:
     table, stats, confidence = scores.table, scores.stats, options.confidence
     pairs, _ = pair_keys(stats)
     problems = rank_problems(scores)
-    note = ""
-    if confidence is not None and options.by_node and len(pairs) <= MAX_PAIRWISE:
-        found = rank_spreads(scores, problems)
-    else:
-        found = _independent(scores, problems)
-        if confidence is not None and options.by_node:
-            note = f"with more than {MAX_PAIRWISE} cells the interval treats pairs as independent"
+    by_node = confidence is not None and options.by_node
+    found = rank_spreads(scores, problems) if by_node else _independent(scores, problems)
     total = int(stats.count.sum())
     names = ["-".join(table.names[g] for g in key if g >= 0) for key in pairs.tolist()]
     area, spreads = found[0]
     rdp = rdp_estimate(area, total, names, Spread.joined(spreads), confidence)
-    return Ranks(_auc(found[1:], stats, confidence), replace(rdp, note=rdp.note or note))
+    return Ranks(_auc(found[1:], stats, confidence), rdp)
 
 
 def rank_problems(scores: RowScores) -> list[Classes]:

@@ -8,7 +8,13 @@ import numpy as np
 
 from linkparity.metrics.intervals.covariance import CellCovariance, Spread
 from linkparity.tables.measures.node_sums import NumberedRows, number_nodes
-from linkparity.tables.measures.rank_spreads import MAX_BYTES, Classes, pass_once
+from linkparity.tables.measures.rank_spreads import (
+    SUM_BYTES,
+    Classes,
+    PlacementPass,
+    blocks,
+    pass_once,
+)
 from linkparity.tables.measures.table_sums import RowScores
 
 
@@ -32,38 +38,33 @@ def rank_changes(
             "score", "code", "first", "second", "dyad"), nodes, dyads)
         for name in ("score", "score0")
     ]  # fmt: skip
-    width = 80 * sum(int(each.wanted.sum()) + 1 for each in problems)
-    passes = -(-width * (nodes + dyads) // MAX_BYTES)
-    found: list[list[CellCovariance]] = []
-    areas: list[list[np.ndarray]] = []
-    for number in range(passes):
+    areas = [[np.full(len(each.count), np.nan) for each in problems] for _ in numbered]
+    found: dict[tuple[int, int], CellCovariance] = {}
+    for block, part in blocks(problems, 2 * SUM_BYTES * (nodes + dyads)):
         ways = zip((now, was), numbered, strict=True)
-        done = [pass_once(scores, each, problems, number, passes) for scores, each in ways]
-        if not number:
-            areas = [[each.area / np.maximum(each.count, 1) for each in way] for way in done]
-            found = [
-                _paired_covariances(each, first, second, by_node)
-                for each, first, second in zip(problems, *areas, strict=True)
-            ]
-        for each, first, second, covariances in zip(problems, *done, found, strict=True):
-            wanted = np.flatnonzero(each.wanted).tolist()
-            for c, covariance in zip(wanted, covariances, strict=True):
-                for place, add in enumerate((covariance.add_nodes, covariance.add_dyads)):
-                    mine, other = first.parts[place].sums(c), second.parts[place].sums(c)
-                    add(*(np.hstack(part) for part in zip(mine, other, strict=True)))
-    spreads = [[_three(covariance.result()) for covariance in each] for each in found]
+        done = [pass_once(scores, each, list(block.values()), part) for scores, each in ways]
+        for (i, each), *ranks in zip(block.items(), *done, strict=True):
+            for way, one in zip(areas, ranks, strict=True):
+                way[i][each.wanted] = one.areas[each.wanted]
+            for c in each.chosen:
+                if (i, c) not in found:
+                    found[i, c] = _paired_covariance(each, c, ranks, by_node)
+                for place, add in enumerate((found[i, c].add_nodes, found[i, c].add_dyads)):
+                    sums = [one.parts[place].sums(c) for one in ranks]
+                    add(*(np.hstack(each) for each in zip(*sums, strict=True)))
+    spreads = [
+        [_three(found[i, c].result()) for c in each.chosen] for i, each in enumerate(problems)
+    ]
     return list(zip(*areas, spreads, strict=True))
 
 
-def _paired_covariances(
-    classes: Classes, now: np.ndarray, was: np.ndarray, by_node: bool
-) -> list[CellCovariance]:
-    """For each class wanted, of its placements and those of the rest, now and before."""
-    found = []
-    for c in np.flatnonzero(classes.wanted):
-        total = np.array([classes.count[c], classes.count.sum() - classes.count[c]])
-        found.append(CellCovariance(np.repeat([now[c], was[c]], 2), np.tile(total, 2), by_node))
-    return found
+def _paired_covariance(
+    classes: Classes, c: int, ranks: Sequence[PlacementPass], by_node: bool
+) -> CellCovariance:
+    """Of the placements of class c and of the rest, now and before."""
+    total = np.array([classes.count[c], classes.count.sum() - classes.count[c]])
+    mean = np.repeat([one.areas[c] for one in ranks], 2)
+    return CellCovariance(mean, np.tile(total, 2), by_node)
 
 
 def _three(spread: Spread) -> tuple[Spread, Spread, Spread]:

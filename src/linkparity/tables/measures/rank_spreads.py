@@ -1,7 +1,7 @@
 """AUCs of a table, and how well they are known when pairs share nodes: sorted passes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,8 +9,10 @@ from linkparity.metrics.intervals.covariance import CellCovariance, Spread
 from linkparity.tables.measures.node_sums import NumberedRows, number_rows
 from linkparity.tables.measures.table_sums import RowScores
 
-#: Bytes of sums per node; with more nodes there are several passes over the rows.
+#: Bytes of sums per node that are kept at once; with more there are several passes over the rows.
 MAX_BYTES = 1 << 29
+#: Bytes of the sums of one node and class.
+SUM_BYTES = 56
 #: Rows that are worked on at once.
 CHUNK = 1 << 18
 #: Columns of nodes in the numbered rows, and that of dyads.
@@ -62,18 +64,16 @@ class ClusterSums:
         self, key: np.ndarray, at: np.ndarray, inside: np.ndarray, beats: np.ndarray
     ) -> None:
         """Add :math:`F_c` of each row's own class, and its placement among the others."""
-        self.rows += np.bincount(at, minlength=self.size)
+        _add_at(self.rows, at)
         mine = key >= 0
-        for name, values in (("pairs", None), ("inside", inside), ("own", beats)):
-            total, weights = getattr(self, name), None if values is None else values[mine]
-            total += np.bincount(key[mine], weights, total.size).reshape(total.shape)
+        for total, values in ((self.pairs, None), (self.inside, inside), (self.own, beats)):
+            _add_at(total.reshape(-1), key[mine], None if values is None else values[mine])
 
     def hold(self, member: np.ndarray, clusters: Sequence[np.ndarray]) -> None:
         """Add rows of one score, whose placements :meth:`release` has."""
         at, _, key = self.locate(member, clusters)
-        self.held_rows += np.bincount(at, minlength=self.size)
-        counted = np.bincount(key[key >= 0], minlength=self.held.size)
-        self.held += counted.reshape(self.held.shape)
+        _add_at(self.held_rows, at)
+        _add_at(self.held.reshape(-1), key[key >= 0])
 
     def release(self, below: np.ndarray, beats: np.ndarray) -> None:
         """Give the rows held the :math:`F_c` and the placements ``(C,)`` of their score."""
@@ -98,20 +98,26 @@ class PlacementPass:
 
     Args:
         count: ``(C,)`` rows of each class.
-        parts: sums to add to.
+        wanted: ``(C,)`` which classes have an area.
+        parts: sums to add to, of these classes.
         alone: the column of clusters that is −1 for a row that is a dyad of its own; None where
             all are.
 
     Attributes:
-        area: ``(C,)`` sums of the placements of each class.
+        area: ``(C,)`` sums of the placements of each class wanted.
         single: ``(3, 2, C)`` number, sum and sum of squares of the placements of rows alone in
-            their dyad, in and outside each class.
+            their dyad, in and outside each class wanted.
     """
 
     def __init__(
-        self, count: np.ndarray, parts: Sequence[ClusterSums], alone: int | None = None
+        self,
+        count: np.ndarray,
+        wanted: np.ndarray,
+        parts: Sequence[ClusterSums],
+        alone: int | None = None,
     ) -> None:
         self.count, self.parts, self.alone = np.asarray(count, dtype=np.float64), parts, alone
+        self.wanted = wanted
         size = len(self.count)
         self.area, self.seen, self.held = np.zeros((3, size))
         self.single = np.zeros((3, 2, size))
@@ -124,6 +130,11 @@ class PlacementPass:
         self.waiting.append((score, member, *clusters))
         if sum(len(batch[0]) for batch in self.waiting) >= CHUNK:
             self._flush()
+
+    @property
+    def areas(self) -> np.ndarray:
+        """``(C,)`` AUC of each class wanted."""
+        return np.asarray(self.area / np.maximum(self.count, 1))
 
     def finish(self) -> None:
         """Add the rows that wait for others of their score."""
@@ -187,24 +198,22 @@ class PlacementPass:
         alone = None if self.alone is None else clusters[self.alone] < 0
         located = [part.locate(member, clusters) for part in self.parts]
         inside = np.zeros(len(score))
-        for c, count in enumerate(self.count):
+        for c in np.flatnonzero(self.wanted):
             mine = member == c
             below = np.cumsum(mine).astype(np.float64)
-            number = below[-1]
             if len(start) == len(score):
                 below -= mine / 2
             else:
                 ends = below[stop - 1]
                 below = ((np.append(0, ends[:-1]) + ends) / 2)[level]
             below += self.seen[c]
-            below /= max(count, 1.0)
+            below /= max(self.count[c], 1.0)
             inside[mine] = below[mine]
             outside = 1 - (below[~mine] if alone is None else below[alone & ~mine])
             self.single[:, 1, c] += (len(outside), outside.sum(), outside @ outside)
             for part, (at, here, _) in zip(self.parts, located, strict=True):
-                if (k := part.place[c]) >= 0:
-                    part.every[k] += np.bincount(at, part.repeated(below, here), part.size)
-            self.seen[c] += number
+                _add_at(part.every[part.place[c]], at, part.repeated(below, here))
+        self.seen += np.bincount(member, minlength=len(self.count))
         own = self.count[member]
         with np.errstate(divide="ignore", invalid="ignore"):
             beats = (middle - own * inside) / (self.count.sum() - own)
@@ -230,46 +239,75 @@ class Classes:
     count: np.ndarray
     wanted: np.ndarray
 
+    @property
+    def chosen(self) -> list[int]:
+        """The classes wanted."""
+        return [int(c) for c in np.flatnonzero(self.wanted)]
+
+    def only(self, classes: Sequence[int]) -> "Classes":
+        """The same rows, with these classes wanted."""
+        return replace(self, wanted=np.isin(np.arange(len(self.count)), classes))
+
 
 def rank_spreads(
     scores: RowScores, problems: Sequence[Classes]
 ) -> list[tuple[np.ndarray, list[Spread]]]:
     """AUCs ``(C,)`` of each problem, and the spread of each AUC that is wanted."""
     numbered = number_rows(scores)
-    width = 40 * sum(int(each.wanted.sum()) + 1 for each in problems)
-    passes = -(-width * (numbered.nodes + (numbered.dyads or 0)) // MAX_BYTES)
-    found: list[list[CellCovariance]] = []
-    areas: list[np.ndarray] = []
-    for number in range(passes):
-        done = pass_once(scores, numbered, problems, number, passes)
-        if not number:
-            areas = [each.area / np.maximum(each.count, 1) for each in done]
-            found = [_singles(*each) for each in zip(problems, areas, done, strict=True)]
-        for each, ranks, covariances in zip(problems, done, found, strict=True):
-            for c, covariance in zip(
-                np.flatnonzero(each.wanted).tolist(), covariances, strict=True
-            ):
-                covariance.add_nodes(*ranks.parts[0].sums(c))
+    areas = [np.full(len(each.count), np.nan) for each in problems]
+    found: dict[tuple[int, int], CellCovariance] = {}
+    for block, part in blocks(problems, SUM_BYTES * (numbered.nodes + (numbered.dyads or 0))):
+        done = pass_once(scores, numbered, list(block.values()), part)
+        for (i, each), ranks in zip(block.items(), done, strict=True):
+            areas[i][each.wanted] = ranks.areas[each.wanted]
+            for c in each.chosen:
+                if (i, c) not in found:
+                    found[i, c] = _singles(each, c, ranks)
+                found[i, c].add_nodes(*ranks.parts[0].sums(c))
                 for dyads in ranks.parts[1:]:
-                    covariance.add_dyads(*dyads.sums(c))
-    spreads = ([each.result().of_sum() for each in covariances] for covariances in found)
-    return list(zip(areas, spreads, strict=True))
+                    found[i, c].add_dyads(*dyads.sums(c))
+    return [
+        (area, [found[i, c].result().of_sum() for c in each.chosen])
+        for i, (area, each) in enumerate(zip(areas, problems, strict=True))
+    ]
+
+
+def blocks(
+    problems: Sequence[Classes], needed: int
+) -> Iterator[tuple[dict[int, Classes], tuple[int, int]]]:
+    """What each pass over the rows sums: some classes, or a part of the clusters for one class.
+
+    Args:
+        problems: classes that are compared with the rest.
+        needed: bytes that the sums of one class take.
+
+    Yields:
+        The classes, by the number of their problem; number of the part, and of all parts.
+    """
+    every = [(i, c) for i, each in enumerate(problems) for c in each.chosen]
+    size, parts = max(MAX_BYTES // max(needed, 1), 1), -(-needed // MAX_BYTES)
+    for begin in range(0, len(every), size):
+        chosen = every[begin : begin + size]
+        block = {i: problems[i].only([c for j, c in chosen if j == i]) for i, _ in chosen}
+        for number in range(parts):
+            yield block, (number, parts)
 
 
 def pass_once(
     scores: RowScores,
     numbered: NumberedRows,
     problems: Sequence[Classes],
-    number: int,
-    passes: int,
+    part: tuple[int, int],
 ) -> list[PlacementPass]:
-    """Pass over all rows once, for the ``number``-th part of the clusters."""
+    """Pass over all rows once, for a part of the clusters, such as (0, 2), the first half."""
+    number, parts = part
     sizes = [numbered.nodes] if numbered.dyads is None else [numbered.nodes, numbered.dyads]
-    bounds = [np.linspace(0, size, passes + 1).astype(int)[number : number + 2] for size in sizes]
+    bounds = [np.linspace(0, size, parts + 1).astype(int)[number : number + 2] for size in sizes]
     columns = (NODES, (DYAD,))
     found = [
         PlacementPass(
             each.count,
+            each.wanted,
             [
                 ClusterSums(each.wanted, columns[i], int(low), int(high - low))
                 for i, (low, high) in enumerate(bounds)
@@ -299,17 +337,22 @@ def with_class(member: np.ndarray, score: np.ndarray, *more: np.ndarray) -> tupl
     return (score[known], member[known], *(column[known] for column in more))
 
 
-def _singles(classes: Classes, area: np.ndarray, done: PlacementPass) -> list[CellCovariance]:
-    """A covariance for each class wanted, with the rows that are alone in their dyad."""
+def _singles(classes: Classes, c: int, done: PlacementPass) -> CellCovariance:
+    """The covariance of the placements of class c, with the rows that are alone in their dyad."""
     from scipy.sparse import csr_array
 
-    found = []
-    for c in np.flatnonzero(classes.wanted):
-        total = np.array([classes.count[c], classes.count.sum() - classes.count[c]])
-        covariance = CellCovariance(np.full(2, area[c]), total)
-        count, first, second = done.single[:, :, c]
-        mean = first / np.maximum(count, 1)
-        square = np.maximum(second - count * mean**2, 0.0)
-        covariance.add_counted(count, mean, square, csr_array(np.eye(2)))
-        found.append(covariance)
-    return found
+    total = np.array([classes.count[c], classes.count.sum() - classes.count[c]])
+    covariance = CellCovariance(np.full(2, done.areas[c]), total)
+    count, first, second = done.single[:, :, c]
+    mean = first / np.maximum(count, 1)
+    square = np.maximum(second - count * mean**2, 0.0)
+    covariance.add_counted(count, mean, square, csr_array(np.eye(2)))
+    return covariance
+
+
+def _add_at(total: np.ndarray, at: np.ndarray, values: np.ndarray | None = None) -> None:
+    """Add values, or 1, at some places of an array, which may be much longer."""
+    if len(at) < len(total) // 4:
+        np.add.at(total, at, 1.0 if values is None else values)
+    else:
+        total += np.bincount(at, values, len(total))
