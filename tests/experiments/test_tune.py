@@ -74,6 +74,7 @@ def test_a_limit_that_nothing_keeps_is_said_with_the_nearest(capfd):
     assert "Nothing keeps dp ≤ 0" in str(found)
 
 
+@pytest.mark.filterwarnings("ignore:.*learned nothing")
 def test_a_limit_on_eo_tries_the_projection_by_pair_of_groups():
     asked = {"epochs": EPOCHS, "dimension": 8, "seed": 1}
     found = tune(lp.load("polbooks"), {"eo": 0.001}, "dot-product", **asked)
