@@ -126,7 +126,7 @@ def test_few_nodes_behind_an_interval_are_told_with_the_coverage_measured_for_so
     scores = score_pairs(rng.normal(size=len(nodes)), groups, nodes=nodes)
     (note,) = [each for each in scores.notes if "in effect" in each]
     assert note.startswith("dp, rdp: an interval has in effect 8 nodes behind it.")
-    assert "with 5 nodes per group" in note
+    assert "with 7 nodes per group" in note
 
 
 def test_a_model_may_index_the_pairs_and_may_give_probabilities_alone(split):

@@ -31,11 +31,15 @@ class PairClusters:
     @classmethod
     def of(cls, nodes: np.ndarray) -> "PairClusters":
         """The clusters of pairs ``nodes (P, 2)``, ids of any kind that can be sorted."""
-        ids, number = np.unique(nodes, return_inverse=True)
-        ends = np.sort(number.reshape(-1, 2), axis=1)
-        key = ends[:, 0] * len(ids) + ends[:, 1]
-        _, dyad, count = np.unique(key, return_inverse=True, return_counts=True)
+        size, number = _numbered(nodes)
+        first, second = number.T
+        ends = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)
+        key = ends[:, 0] * size + ends[:, 1]
         ends[ends[:, 0] == ends[:, 1], 1] = -1
+        ordered = np.sort(key)
+        if (ordered[1:] != ordered[:-1]).all():
+            return cls(ends, np.full(len(key), -1))
+        _, dyad, count = np.unique(key, return_inverse=True, return_counts=True)
         return cls(ends, np.where(count[dyad] > 1, dyad, -1))
 
     def among(self, pairs: np.ndarray) -> "PairClusters":
@@ -102,6 +106,15 @@ class PairClusters:
             sums = np.bincount(first, column[rows], size)
             columns.append(sums + np.bincount(second + 1, column[rows], size + 1)[1:])
         return np.array(columns).T
+
+
+def _numbered(nodes: np.ndarray) -> tuple[int, np.ndarray]:
+    """How many numbers there are, and ``nodes (P, 2)`` as numbers from 0."""
+    whole = np.issubdtype(nodes.dtype, np.integer)
+    if whole and nodes.size and nodes.min() >= 0 and nodes.max() < nodes.size:
+        return int(nodes.max()) + 1, nodes.astype(np.int64)
+    ids, number = np.unique(nodes, return_inverse=True)
+    return len(ids), number.reshape(-1, 2)
 
 
 def add_single_pairs(
