@@ -9,8 +9,9 @@ from linkparity.metrics.intervals.covariance import CellCovariance, Spread
 from linkparity.tables.measures.node_sums import NumberedRows, number_rows
 from linkparity.tables.measures.table_sums import RowScores
 
-#: Bytes of sums per node that are kept at once; with more there are several passes over the rows.
-MAX_BYTES = 1 << 29
+#: Bytes of sums per node that are kept at once, enough for one class and 10⁷ nodes; with more there
+#: are several passes over the rows.
+MAX_BYTES = 600_000_000
 #: Bytes of the sums of one node and class.
 SUM_BYTES = 56
 #: Rows that are worked on at once.
