@@ -30,11 +30,10 @@ import torch
 
 import linkparity as lp
 
-GROUPS = 4
 IN_MEMORY = 20_000_000
 
 
-def make(place: Path, rows: int, nodes: int) -> tuple[Path, Path]:
+def make(place: Path, rows: int, nodes: int, groups: int) -> tuple[Path, Path]:
     """Distinct pairs of text ids with scores that differ by group pair, labels by score."""
     scores, people = place / "scores.parquet", place / "people.csv"
     con = duckdb.connect()
@@ -49,14 +48,14 @@ def make(place: Path, rows: int, nodes: int) -> tuple[Path, Path]:
             FROM (
                 SELECT i % {nodes} AS a, (i % {nodes} + 1 + i // {nodes}) % {nodes} AS b,
                        1 / (1 + exp(-(2.5 * (hash(i) % 1000003 / 1000003.0 - 0.5) - 1
-                            + 0.4 * (a % {GROUPS} = b % {GROUPS})::INT
-                            - 0.1 * (a % {GROUPS} + b % {GROUPS})))) AS score
+                            + 0.4 * (a % {groups} = b % {groups})::INT
+                            - 0.1 * (a % {groups} + b % {groups})))) AS score
                 FROM range({rows}) r(i)
             )
         ) TO '{scores}' (FORMAT parquet)
     """)
     con.execute(f"""
-        COPY (SELECT printf('p%08d', i) AS node, 'group ' || i % {GROUPS} AS kind
+        COPY (SELECT printf('p%08d', i) AS node, 'group ' || i % {groups} AS kind
               FROM range({nodes}) r(i)) TO '{people}' (HEADER)
     """)
     return scores, people
@@ -118,11 +117,11 @@ def compare_training(repeats: int, place: Path) -> None:
     )
 
 
-def in_memory(scores: Path, out: Path, audit: dict) -> str:
+def in_memory(scores: Path, out: Path, audit: dict, number: int) -> str:
     """The same from arrays: seconds of audit and projection, how far the results are apart."""
     table = duckdb.sql(f"""
-        SELECT CAST(substr(source, 2) AS INT) % {GROUPS} AS a,
-               CAST(substr(target, 2) AS INT) % {GROUPS} AS b, score, label FROM '{scores}'
+        SELECT CAST(substr(source, 2) AS INT) % {number} AS a,
+               CAST(substr(target, 2) AS INT) % {number} AS b, score, label FROM '{scores}'
     """).fetchnumpy()
     groups = np.stack([table["a"], table["b"]], axis=1)
     begin = time.perf_counter()
@@ -142,10 +141,10 @@ def in_memory(scores: Path, out: Path, audit: dict) -> str:
     )
 
 
-def compare(rows: int, nodes: int, place: Path, audit_alone: bool) -> None:
-    scores, people = make(place, rows, nodes)
+def compare(rows: int, nodes: int, groups: int, place: Path, audit_alone: bool) -> None:
+    scores, people = make(place, rows, nodes, groups)
     size = scores.stat().st_size / 1e6
-    print(f"{rows:,} rows, {nodes:,} nodes, {GROUPS} groups, {size:,.0f} MB of Parquet")
+    print(f"{rows:,} rows, {nodes:,} nodes, {groups} groups, {size:,.0f} MB of Parquet")
     out = place / "fair.parquet"
     common = (scores, "--nodes", people, "--sensitive", "kind", "--tmp", place)
     for kind in ("nodes",) if audit_alone else ("pairs", "nodes"):
@@ -158,7 +157,7 @@ def compare(rows: int, nodes: int, place: Path, audit_alone: bool) -> None:
         print(f"  project --intervals {kind} {told}  dp {found['after']['dp']:.1e} after")
     if rows <= IN_MEMORY:  # in a process of its own, since a child counts its parent's memory
         with multiprocessing.get_context("spawn").Pool(1) as pool:
-            print(pool.apply(in_memory, (scores, out, audit)))
+            print(pool.apply(in_memory, (scores, out, audit, groups)))
     out.unlink()
 
 
@@ -166,6 +165,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", default="10000000", help="one number, or several with commas")
     parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--groups", type=int, default=4)
     parser.add_argument("--audit", action="store_true", help="one audit alone")
     parser.add_argument("--train", type=int, metavar="TIMES", help="time training, not tables")
     parser.add_argument("--tmp", help="where the tables go; they take about 50 bytes a row")
@@ -177,7 +177,7 @@ def main() -> None:
         return
     for rows in args.rows.split(","):
         with tempfile.TemporaryDirectory(dir=args.tmp) as place:
-            compare(int(float(rows)), args.nodes, Path(place), args.audit)
+            compare(int(float(rows)), args.nodes, args.groups, Path(place), args.audit)
 
 
 if __name__ == "__main__":
