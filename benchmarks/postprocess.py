@@ -5,7 +5,8 @@
 Orders, each with one tilt per pair of groups: none; fitted to the links that the model was trained
 on; fitted to a tenth of the training links by a twin that has not seen these, whose tilts the model
 trained on all links keeps (what ``postprocess="i-projection"`` does); the same without the factor
-n / (n + 10) for n links; the twin itself.
+n / (n + 10) for n links; the twin itself; the mean of the tilts of three twins, each without
+another tenth.
 Prints one JSON line per data set, model and seed, then the means.
 """
 
@@ -26,6 +27,7 @@ from linkparity.training.objective import PairWeights
 
 ORDERS = (
     "plain", "training links", "withheld, refitted", "withheld, no factor", "withheld, twin",
+    "withheld, 3 twins",
 )  # fmt: skip
 
 
@@ -36,6 +38,14 @@ def tilts(
     eo, generator = lp.criteria.CRITERIA["eo"], torch.Generator().manual_seed(0)
     weights = PairWeights(1.0, 1.0)
     return fit_tilt_table(predictor.model_, graph, eo, "model", 0.0, weights, generator, unseen)
+
+
+def twin_tilts(model: str, train: lp.Graph, seed: int, part_seed: int) -> Tilts:
+    """Tilts of a twin on the tenth of the links that it has not seen."""
+    part = withhold_links(train, part_seed)
+    assert part is not None
+    twin = lp.LinkPredictor(model, seed=seed).fit(part.train)
+    return tilts(twin, train, part.test.index[part.test.label == 1])
 
 
 def measured(name: str, model: str, seed: int) -> dict[str, tuple[float, float]]:
@@ -52,7 +62,12 @@ def measured(name: str, model: str, seed: int) -> dict[str, tuple[float, float]]
     count = group_pair_sizes(replace(train, links=links), links=True)
     factor = torch.from_numpy(count / (count + STEADY))
     full = Tilts(torch.where(factor > 0, unseen.table / factor, 0.0))
-    used = ((whole, None), (whole, learnt), (whole, unseen), (whole, full), (twin, unseen))
+    more = [twin_tilts(model, train, seed, seed + shift).table for shift in (1000, 2000)]
+    mean = Tilts(torch.stack([unseen.table, *more]).mean(dim=0))
+    used = (
+        (whole, None), (whole, learnt), (whole, unseen), (whole, full), (twin, unseen),
+        (whole, mean),
+    )  # fmt: skip
     found = {}
     for order, (predictor, table) in zip(ORDERS, used, strict=True):
         groups, linked = train.group[test.index], test.label == 1

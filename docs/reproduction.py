@@ -19,6 +19,7 @@ from linkparity.report.paper_tables import (
     differences,
     runtimes_grid,
     sampled_grid,
+    tuned_grid,
     verdict_sentence,
 )
 from linkparity.report.report_page import Report
@@ -79,6 +80,11 @@ def write(rows: Sequence[str], figure3: str | None, about: str) -> None:
         "## Run times\n",
         grid(runtimes_grid(run_times(results.summaries(), {}))),
     ]
+    tuned = [each for each in results.summaries() if "max_gap" in each.settings]
+    if tuned:
+        shown = tuned_grid(tuned)
+        parts += ["## Figure 2: what tune finds\n", f"{shown.title}.\n", grid(shown)]
+        parts += ["[Beside the paper's rows](../../README.md#beside-the-paper-at-the-same-gap).\n"]
     if figure3:
         found = [SampledKL(**each) for each in json.loads(Path(figure3).read_text())]
         parts += ["## Figure 3\n", grid(sampled_grid(found))]
@@ -89,7 +95,7 @@ def write(rows: Sequence[str], figure3: str | None, about: str) -> None:
 def seeds(results: Results) -> str:
     """How many seeds each data set has, and what is missing of the largest number."""
     by_method: dict[str, dict[str, int]] = {}
-    for each in results.summaries():
+    for each in (one for one in results.summaries() if "max_gap" not in one.settings):
         by_method.setdefault(str(each.dataset), {})[each.method] = len(each.rows)
     said = []
     for dataset, counts in by_method.items():
