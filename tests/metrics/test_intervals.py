@@ -365,6 +365,19 @@ def test_nodes_behind_a_cell_are_counted_by_their_weight():
     assert found.result().nodes[0] == pytest.approx(2.0, abs=0.1)
 
 
+@pytest.mark.parametrize("unit", [1e-120, 1e120])
+def test_the_unit_of_the_weights_does_not_matter(unit):
+    rng = np.random.default_rng(2)
+    nodes = np.stack(np.triu_indices(30, 1), axis=1)
+    given = {"prob": rng.random(len(nodes)), "groups": nodes % 3, "nodes": nodes}
+    weight = rng.exponential(size=len(nodes))
+    known, found = (
+        METRICS["dp"](ScoredPairs.of(**given, weight=each)) for each in (weight, unit * weight)
+    )
+    assert found.interval == pytest.approx(known.interval, abs=1e-12)
+    assert found.nodes == pytest.approx(known.nodes)
+
+
 def test_too_few_nodes_give_no_interval_and_say_so():
     nodes = [[0, 1], [0, 2], [1, 2], [3, 4], [4, 5], [5, 6], [6, 7], [7, 3], [3, 8], [9, 8], [4, 9]]
     groups = [[0, 0]] * 3 + [[1, 1]] * 8
