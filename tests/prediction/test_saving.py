@@ -19,7 +19,7 @@ from linkparity import Graph, LinkModel, LinkPredictor
 from linkparity.datasets import load
 from linkparity.experiments import train_run
 from linkparity.models import MODELS
-from linkparity.prediction.saving import locked_directory, save_predictor
+from linkparity.prediction.saving import check_place, locked_directory, save_predictor
 from linkparity.support.errors import InputError
 from linkparity.support.files import PREFIX, Workspace, lock
 
@@ -520,3 +520,14 @@ def test_a_directory_that_is_removed_while_one_waits_for_it_is_made_again(tmp_pa
     assert entered.wait(10)
     waiting.join()
     assert os.listdir(place) == ["x"]
+
+
+def test_another_output_is_not_the_run_or_a_file_in_it(tmp_path):
+    run = tmp_path / "run"
+    with pytest.raises(InputError, match="is the directory of the run"):
+        check_place(run, beside=str(run))
+    LinkPredictor("maxent", epochs=1).fit(planted()).save(run)
+    with pytest.raises(InputError, match="or a file in it"):
+        check_place(run, beside=str(run / "model.json"))
+    check_place(run, beside=str(run / "page.html"))
+    check_place(run, beside=str(tmp_path / "page.html"))

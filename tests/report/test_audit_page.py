@@ -11,6 +11,7 @@ from table_cases import make_scores, write
 
 import linkparity as lp
 from linkparity.report.audit_page import audit_html
+from linkparity.support.display import CONTROLS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
@@ -134,3 +135,12 @@ def test_the_command_writes_it(tmp_path, capfd):
     args = ("audit", file, "--nodes", nodes, "--sensitive", "kind", "--html", report)
     assert exit_code(*args, "--fail-if", "dp>0.01") == 1
     assert "Gate failed" in report.read_text()
+
+
+def test_control_characters_are_left_out():
+    scores, people, _ = make_scores()
+    people["kind"] = people.kind.replace("red", "r\x1b[31me\x9bd\u202e")
+    result = lp.audit(scores, "kind", people)
+    for shown in (audit_html(result, ["dp>\x07"], ["dp\x1b"]), result._repr_html_()):
+        assert not CONTROLS.search(shown)
+        assert "r[31med" in shown

@@ -6,10 +6,12 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import re
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from made_up_rows import EVIL, made_up_results, write_rows
@@ -17,7 +19,10 @@ from made_up_rows import EVIL, made_up_results, write_rows
 import linkparity as lp
 from linkparity.cli.command import main
 from linkparity.experiments.results import Results
+from linkparity.experiments.rows import Row
+from linkparity.report.inlined_assets import library
 from linkparity.report.report_page import FORMATS, MAX_DOWNLOAD, Report
+from linkparity.support.display import CONTROLS, without_controls
 from linkparity.support.errors import InputError
 
 RESULTS = made_up_results()
@@ -211,3 +216,45 @@ def test_files_without_a_finished_row_are_one_line(tmp_path, capfd):
     with pytest.raises(InputError, match="unknown comparison 'x'; known: paper"):
         lp.Report(RESULTS, against="x")
     assert not (tmp_path / "r.html").exists()
+
+
+def with_group(name, results):
+    """The results with another name of the group EVIL."""
+    old, new = json.dumps(EVIL)[1:-1], json.dumps(name)[1:-1]
+    texts = (json.dumps(row.to_dict()).replace(old, new) for row in results)
+    return Results(tuple(Row.from_dict(json.loads(text)) for text in texts))
+
+
+@pytest.mark.parametrize("name", ["a\x1b]0;t\x07", "a\x00b", "a\ufffe", "a\x9b31m\u202eb"])
+def test_names_with_control_characters_are_shown_without_them(name, tmp_path):
+    results = with_group(name, made_up_results(seeds=1, gammas=(10.0,), datasets=(name,)))
+    report = Report(results, command=f"linkparity report {name}")
+    page = report.to_html()
+    shown = page.replace(library(), "")
+    assert not CONTROLS.search(shown)
+    assert without_controls(name) in shown
+    assert json.loads(packed(page, "rows-json"))[0]["dataset"] == name
+    files = report.save_figures(tmp_path / "figures")
+    drawn = [file for file in files if file.endswith(".svg")]
+    assert drawn
+    assert not any(CONTROLS.search(Path(file).read_text()) for file in drawn)
+
+
+def test_a_file_name_that_is_not_utf8(tmp_path):
+    rows = write_rows(made_up_results(seeds=1, bare=True), tmp_path / os.fsdecode(b"r\xff"))
+    assert exit_code("report", rows, "--out", tmp_path / "r.html") == 0
+    assert "r\\udcff" in (tmp_path / "r.html").read_text()
+
+
+def test_figures_replace_neither_rows_nor_the_page(tmp_path, capfd):
+    rows = write_rows(made_up_results(seeds=1, bare=True), tmp_path / "times.svg")
+    text, page = rows.read_text(), tmp_path / "r.html"
+    assert exit_code("report", rows, "--out", page, "--figures", tmp_path, "--force") == 2
+    assert "times.svg: is also read as an input" in capfd.readouterr().err
+    for out in (page, tmp_path / "new" / "times.png"):
+        out.parent.mkdir(exist_ok=True)
+        figures = out if out == page else out.parent
+        assert exit_code("report", rows, "--out", out, "--figures", figures, "--force") == 2
+        assert "the figures would go to the same place" in capfd.readouterr().err
+    assert rows.read_text() == text
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["new", "times.svg"]

@@ -153,7 +153,7 @@ def _check_outputs(
     for name in names or ():
         MEASURES[name]
     if out is not None:
-        check_place(out, replace=force)
+        check_place(out, replace=force, beside=save_test)
     if save_test is None:
         return {"measures": names}
     if save_test == "-" and as_json:

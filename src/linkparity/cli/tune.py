@@ -59,7 +59,7 @@ def tune(
     if html == "-" and as_json:
         raise InputError("--json and --html - both write to stdout", "give --html a file")
     if out is not None:
-        check_place(out, replace=force)
+        check_place(out, replace=force, beside=html)
     if html is not None:
         check_output(html, force, (files.links, files.nodes))
     with stages() as stage:

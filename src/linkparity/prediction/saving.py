@@ -102,8 +102,19 @@ def _is_own(file: Path) -> bool:
         return False
 
 
-def check_place(path: Path, replace: bool = True) -> None:
-    """Refuse a place where a predictor cannot be saved, best before a long training."""
+def check_place(path: Path, replace: bool = True, beside: str | None = None) -> None:
+    """Refuse a place where a predictor cannot be saved, best before a long training.
+
+    Args:
+        path: the directory.
+        replace: whether a run in it may be replaced.
+        beside: another output, which must not be the directory or replace a file in it.
+    """
+    if beside is not None:
+        other = Path(beside).resolve()
+        if other == path.resolve() or (other.exists() and other.parent == path.resolve()):
+            problem = f"is the directory of the run {path}, or a file in it"
+            raise InputError(problem, "choose another name", where=beside)
     if path.is_dir():
         with locked_directory(path):
             _check_contents(path, replace)

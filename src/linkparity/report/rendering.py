@@ -1,8 +1,8 @@
-"""Pages from Jinja2 templates: everything is escaped, and numbers have one format."""
+"""Pages from Jinja2 templates: no control characters, everything escaped, one format of numbers."""
 
 from typing import Any
 
-from linkparity.support.display import format_interval, format_number
+from linkparity.support.display import format_interval, format_number, without_controls
 
 
 def render(template: str, **values: Any) -> str:
@@ -11,7 +11,7 @@ def render(template: str, **values: Any) -> str:
 
     environment = Environment(
         loader=PackageLoader("linkparity.report"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+        trim_blocks=True, lstrip_blocks=True, finalize=_shown,
     )  # fmt: skip
     environment.filters |= {
         "number": format_number,
@@ -20,6 +20,26 @@ def render(template: str, **values: Any) -> str:
         "shortened": shortened,
     }
     return environment.get_template(template).render(**values)
+
+
+def _shown(value: Any) -> Any:
+    """What a template shows; text that is marked as safe, such as a script, is left as it is."""
+    return printable(value) if type(value) is str else value
+
+
+def printable(value: Any) -> Any:
+    r"""Texts, also inside lists and dictionaries, without control characters, as UTF-8 has them.
+
+    >>> printable({"a\x1b": ["b\x00", "\udcff", 1]})
+    {'a': ['b', '\\udcff', 1]}
+    """
+    if isinstance(value, dict):
+        return {printable(key): printable(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [printable(each) for each in value]
+    if not isinstance(value, str):
+        return value
+    return without_controls(value).encode("utf-8", "backslashreplace").decode()
 
 
 def shortened(name: str) -> str:

@@ -3,7 +3,6 @@
 import json
 import shlex
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -21,9 +20,9 @@ from linkparity.report.charts import make_charts
 from linkparity.report.choices import Choices, data_name
 from linkparity.report.findings import facts, findings, notes
 from linkparity.report.paper_tables import comparison_tables, differences
-from linkparity.report.rendering import render
+from linkparity.report.rendering import printable, render
 from linkparity.support.errors import InputError, require
-from linkparity.support.files import check_output, whole_files, write_text
+from linkparity.support.files import STREAM, check_output, whole_files, write_text
 
 PAPER = "paper"
 FORMATS = ("svg", "png", "pdf")
@@ -104,16 +103,20 @@ class Report:
 
     def save_figures(self, directory: str | Path, force: bool = False) -> list[str]:
         """Write every chart as SVG, PNG and PDF; returns the names of the files."""
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        convert = require("vl_convert", "a report", INSTALL)
-        charts = {name: chart.to_dict() for name, chart in self._charts(Look()).items()}
-        names = {(c, f): str(folder / f"{c}.{f}") for c in charts for f in FORMATS}
-        with whole_files(list(names.values()), force) as paths:
-            for (chart, kind), path in zip(names, paths, strict=True):
-                made = getattr(convert, f"vegalite_to_{kind}")(charts[chart])
-                Path(path).write_bytes(made.encode() if isinstance(made, str) else made)
-        return list(names.values())
+        drawn = self._figures(Path(directory))
+        _check_figures(Path(directory), list(drawn), force)
+        with whole_files(list(drawn), force) as paths:
+            _draw(drawn, paths)
+        return list(drawn)
+
+    def _specs(self, look: Look) -> dict[str, Any]:
+        """Vega-Lite by chart, without characters that an SVG cannot hold."""
+        return {name: printable(chart.to_dict()) for name, chart in self._charts(look).items()}
+
+    def _figures(self, folder: Path) -> dict[str, tuple[str, Any]]:
+        """Format and Vega-Lite of every figure file by its name."""
+        specs = self._specs(Look()).items()
+        return {str(folder / f"{name}.{kind}"): (kind, s) for name, s in specs for kind in FORMATS}
 
     def to_dict(self) -> dict[str, Any]:
         """One object for ``--json``."""
@@ -127,7 +130,7 @@ class Report:
 
     def to_html(self) -> str:
         """The page: one file, nothing is loaded from anywhere."""
-        specs = {name: chart.to_dict() for name, chart in self._charts(Look.of_page()).items()}
+        specs = self._specs(Look.of_page())
         library, script = inlined_assets.library(), inlined_assets.script()
         return render(
             "report.html.j2",
@@ -145,7 +148,7 @@ class Report:
             differences=differences(self.cells),
             tables=self._tables(),
             legend=self._legend(),
-            methods=self._methods(),
+            methods=printable(self._methods()),
             notes=notes(self.results),
             downloads=self._downloads(),
             library=library,
@@ -241,12 +244,35 @@ def make_report(
     except InputError as error:
         said = error.message
         raise InputError(said.problem, said.fix, where=", ".join(rows)) from None
+    drawn = report._figures(Path(figures)) if figures else {}
+    if figures:
+        _check_figures(Path(figures), list(drawn), force, rows, out)
     html = report.to_html()
-    with ExitStack() as stack:
-        (path,) = stack.enter_context(whole_files([out], force))
-        Path(path).write_text(html, encoding="utf-8")
-        written = report.save_figures(figures, force) if figures else []
-    return report, written
+    with whole_files([out, *drawn], force) as (page, *paths):
+        Path(page).write_text(html, encoding="utf-8")
+        _draw(drawn, paths)
+    return report, list(drawn)
+
+
+def _check_figures(
+    folder: Path, names: list[str], force: bool, inputs: Sequence[str] = (), page: str = STREAM
+) -> None:
+    """Refuse figures that would replace an input or the page; make their directory."""
+    if Path(page).resolve() in (folder.resolve(), *(Path(name).resolve() for name in names)):
+        raise InputError("the figures would go to the same place", "choose another", where=page)
+    if not folder.is_dir() and folder.exists():
+        raise InputError("is not a directory", "choose another name", where=str(folder))
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        check_output(name, force, inputs)
+
+
+def _draw(figures: dict[str, tuple[str, Any]], paths: Sequence[str]) -> None:
+    """Write figures to paths, in their order."""
+    convert = require("vl_convert", "a report", INSTALL)
+    for (kind, spec), path in zip(figures.values(), paths, strict=True):
+        made = getattr(convert, f"vegalite_to_{kind}")(spec)
+        Path(path).write_bytes(made.encode() if isinstance(made, str) else made)
 
 
 def _table_row(

@@ -16,8 +16,11 @@ WIDTH = 100
 PRE = ' style="white-space: pre; font-family: monospace; text-align: left"'
 #: In place of a number that is undefined.
 MISSING = "–"
-#: Characters that command a terminal or turn the direction of writing; not tab and newline.
-CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+#: Characters that command a terminal or turn the direction of writing, not tab and newline; and
+#: those that XML, and so SVG, cannot hold.
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]"
+)
 
 
 def format_number(value: float) -> str:
@@ -194,6 +197,9 @@ class Displayed:
 
     def _repr_html_(self) -> str:
         parts = self.document()
-        return "".join(
-            f"<p>{escape(part)}</p>" if isinstance(part, str) else part.to_html() for part in parts
+        return without_controls(
+            "".join(
+                f"<p>{escape(part)}</p>" if isinstance(part, str) else part.to_html()
+                for part in parts
+            )
         )

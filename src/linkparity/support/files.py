@@ -95,11 +95,15 @@ def _signature(place: Path) -> str:
 
 def _remove_stale(base: Path) -> None:
     """Remove the private directories of processes that have ended."""
+    user = os.getuid() if hasattr(os, "getuid") else None
     for place in base.glob(f"{PREFIX}*"):
-        with suppress(OSError), (place / OWNER).open("r+", errors="replace") as owner:
-            mine = lock(owner.fileno(), wait=False) and place.lstat().st_uid == os.getuid()
-            if mine and owner.read(200) == _signature(place):
-                _remove(place)
+        with suppress(OSError):
+            if place.lstat().st_uid != user:  # not opened either: it may be anything
+                continue
+            with (place / OWNER).open("r+", errors="replace") as owner:
+                abandoned = lock(owner.fileno(), wait=False)
+                if abandoned and owner.read(200) == _signature(place):
+                    _remove(place)
 
 
 def _remove(place: Path) -> None:
