@@ -67,11 +67,19 @@ def test_trials_are_fits_without_validation_and_test_links(found):
 
 def test_a_limit_that_nothing_keeps_is_said_with_the_nearest(capfd):
     graph = lp.load("polbooks")
-    found = tune(graph, {"dp": 0.0}, "maxent", seed=0)
+    found = tune(graph, {"eo": 0.0}, "maxent", seed=0)
     assert not found.qualified
     assert found.chosen.excess == min(t.excess for t in found.curve)
-    assert "Nothing keeps dp ≤ 0" in found.finding()
-    assert "Nothing keeps dp ≤ 0" in str(found)
+    assert found.chosen.gaps["eo"] == min(t.gaps["eo"] for t in found.curve)
+    assert "Nothing keeps eo ≤ 0" in found.finding()
+    assert "Nothing keeps eo ≤ 0" in str(found)
+
+
+def test_a_projection_keeps_a_limit_of_0_on_dp():
+    found = tune(lp.load("polbooks"), {"dp": 0.0}, "maxent", seed=0)
+    assert found.qualified
+    assert found.chosen.postprocess == "i-projection"
+    assert found.chosen.gaps["dp"] < 1e-7
 
 
 @pytest.mark.filterwarnings("ignore:.*learned nothing")

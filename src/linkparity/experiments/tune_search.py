@@ -19,6 +19,8 @@ HALVINGS = 3
 #: A setting within the limits that costs no more AUC than this ends the search: little is left to
 #: gain, and each further trial on the same validation links is another chance to be lucky.
 SMALL_LOSS = 0.001
+#: A gap that is 0 but for rounding.
+ROUNDING = 1e-7
 #: Fits of one model at most: plain, and the strengths. Each is judged with and without projection.
 FITS = 1 + len(GAMMAS) + HALVINGS
 PROJECTION = "i-projection"
@@ -193,9 +195,8 @@ def _ratio(gap: float, limit: float) -> float:
     """
     if math.isnan(gap):
         return math.inf
-    if gap <= limit * (1 + 1e-6):
-        return min(gap / limit, 1.0) if limit else 0.0
-    return gap / limit if limit else math.inf
+    allowed = max(limit, ROUNDING)
+    return min(gap / allowed, 1.0) if gap <= allowed * (1 + 1e-6) else gap / allowed
 
 
 def best_trial(curve: Sequence[Trial]) -> Trial:
