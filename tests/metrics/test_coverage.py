@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from linkparity.metrics import METRICS, ScoredPairs
 
@@ -63,3 +64,23 @@ def test_few_nodes_are_covered_nearly_as_often(coverage):
     found = covered(coverage, coverage.Scenario("", (10, 10, 10), 1.0), runs=300)
     assert found["mean", 0.95] >= 0.92
     assert found["difference", 0.95] >= 0.92
+
+
+@pytest.mark.parametrize(("size", "noise"), [(8, 0.3), (30, 0.0)])
+def test_within_and_between_groups_is_covered_where_effects_of_nodes_cancel(size, noise):
+    """Every node is within and between equally often, so that its effect cancels in the gap."""
+    rng = np.random.default_rng(3)
+    group = np.repeat(np.arange(3), size)
+    nodes = np.stack(np.triu_indices(len(group), 1), axis=1)
+    level = -1 + 0.5 * (group[nodes[:, 0]] == group[nodes[:, 1]])
+    x, w = np.polynomial.hermite_e.hermegauss(80)
+    spread = np.sqrt(2 * 0.7**2 + noise**2)
+    inside, across = (expit(mean + spread * x) @ w / w.sum() for mean in (-0.5, -1.0))
+    held = []
+    for _ in range(150):
+        logits = level + 0.7 * rng.normal(size=len(group))[nodes].sum(axis=1)
+        logits = logits + noise * rng.normal(size=len(nodes))
+        scored = ScoredPairs.of(logits=logits, groups=group[nodes], nodes=nodes, view="mixed")
+        low, high = METRICS["dp"](scored).interval
+        held.append(low <= inside - across <= high)
+    assert np.mean(held) >= 0.93

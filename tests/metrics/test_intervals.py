@@ -625,3 +625,17 @@ def test_tiny_gaps_keep_their_precision():
     low, high = METRICS["dp"](scored).interval
     gap = expit(logits[300:]).mean() - expit(logits[:300]).mean()
     assert 0.8 * gap < low < gap < high < 1.2 * gap
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_order_of_pairs_does_not_matter_where_none_share_a_node(seed):
+    """Both variances are then equal but for rounding, which must not choose the degrees."""
+    rng = np.random.default_rng(seed)
+    nodes, group = rng.permutation(40).reshape(-1, 2), rng.integers(3, size=40)
+    prob, order = rng.random(len(nodes)), rng.permutation(len(nodes))
+    found = []
+    for pairs in (slice(None), order):
+        given = {"prob": prob[pairs], "groups": group[nodes][pairs], "nodes": nodes[pairs]}
+        scored = ScoredPairs.of(**given)
+        found.append([METRICS[name](scored).interval for name in ("dp", "rdp")])
+    assert found[0] == [pytest.approx(ends, abs=1e-9, nan_ok=True) for ends in found[1]]

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from linkparity.metrics.intervals.covariance import EQUAL, Spread
+from linkparity.metrics.intervals.covariance import EQUAL, Spread, of_differences
 from linkparity.metrics.intervals.estimates import critical, difference_errors, normal_draws
 
 Ends = tuple[float, float]
@@ -99,11 +99,15 @@ def _within(ends: Ends, now: Ends, was: Ends) -> Ends:
 def _joint_errors(spread: Spread, size: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
     """``(M, M)`` standard errors of d + sign · d⁰, and their degrees of freedom."""
     assert spread.covariance is not None
-    covariance = spread.covariance
-    across = covariance[:size, size:]
-    joint = covariance[:size, :size] + covariance[size:, size:] + sign * (across + across.T)
-    each = np.diagonal(joint)
-    square = np.add.outer(each, each) - 2 * joint
+
+    def joint(matrix: np.ndarray) -> np.ndarray:
+        across = matrix[:size, size:]
+        each = matrix[:size, :size] + matrix[size:, size:]
+        found: np.ndarray = each + sign * (across + across.T)
+        return found
+
+    alone = None if spread.alone is None else joint(spread.alone)
+    square = of_differences(joint(spread.covariance), alone)
     total = spread.variance.reshape(2, size).sum(axis=0)
     error = np.sqrt(np.where(square > EQUAL * np.add.outer(total, total), square, 0.0))
     fourth = (spread.variance**2 / spread.freedom).reshape(2, size).sum(axis=0)

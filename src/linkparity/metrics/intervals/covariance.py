@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 MAX_PAIRWISE = 300
 #: A variance of a sum below this fraction of those of its parts is 0 but for rounding.
 EQUAL = 1e-14
+#: A variance is larger than another by more than rounding if it is so by this fraction.
+LARGER = 1e-9
 
 
 class CellCovariance:
@@ -27,9 +29,10 @@ class CellCovariance:
     it has two nodes. κ is the weight of two pairs that share a node among all two pairs: the
     correction makes the variance unbiased where all pairs covary alike with the mean, such as
     for all pairs of one group (κ ≈ 4/n for n nodes) or of two. The matrix is projected to a
-    positive semi-definite one, and a variance is not less than that of independent pairs. Nodes
-    and dyads may be added in batches, all sums of one at a time. With ``by_node=False`` pairs are
-    independent, only dyads are added, and
+    positive semi-definite one, and a variance, also that of a difference, is not less than that of
+    independent pairs: the effects of nodes that are in both cells cancel in a difference, and what
+    is left of its estimate is mostly noise. Nodes and dyads may be added in batches, all sums of
+    one at a time. With ``by_node=False`` pairs are independent, only dyads are added, and
 
     .. math:: \mathrm{Cov}_{cc'} = \frac{\sum_d D_{dc} D_{dc'}}{W_c W_{c'} (1 - \kappa_{cc'})},
               \qquad \kappa_{cc'} = \frac{\sum_d B_{dc} B_{dc'}}{W_c W_{c'}}
@@ -98,7 +101,8 @@ class CellCovariance:
         with np.errstate(divide="ignore", invalid="ignore"):
             nodes = _diagonal(self.nodes[1]) ** 2 / self.fourth
             freedom = _freedom(nodes, _diagonal(kappa), pair_variance / variance)
-            freedom = np.where(variance > pair_variance, freedom, 1 / pair_kappa - 1)
+            shared = variance > (1 + LARGER) * pair_variance
+            freedom = np.where(shared, freedom, 1 / pair_kappa - 1)
         least = np.fmax(variance, pair_variance)
         return self._spread(covariance, least, nodes, freedom, alone[0])
 
@@ -130,8 +134,10 @@ class CellCovariance:
         variance = np.where(equal, 0.0, least)
         if covariance.ndim == 1:
             return Spread(variance, None, nodes, freedom, self.by_node)
-        covariance[equal] = covariance[:, equal] = 0.0
-        return Spread(variance, covariance, nodes, freedom, self.by_node)
+        alone = alone.copy()
+        for matrix in (covariance, alone):
+            matrix[equal] = matrix[:, equal] = 0.0
+        return Spread(variance, covariance, nodes, freedom, self.by_node, alone)
 
     def _products(self, mass: Any, weight: Any) -> np.ndarray:
         """Products of U and of B between cells; between a cell and itself alone if many."""
@@ -155,6 +161,8 @@ class Spread:
         nodes: ``(M,)`` effective number of nodes, or of pairs if those are independent.
         freedom: ``(M,)`` degrees of freedom of the variances.
         by_node: Whether pairs that share a node covary.
+        alone: ``(M, M)`` covariance if pairs were independent, the least that a difference has;
+            None where differences are not asked for.
     """
 
     variance: np.ndarray
@@ -162,6 +170,7 @@ class Spread:
     nodes: np.ndarray
     freedom: np.ndarray
     by_node: bool = True
+    alone: np.ndarray | None = None
 
     @property
     def least(self) -> float | None:
@@ -198,10 +207,10 @@ class Spread:
 
     def of(self, cells: np.ndarray) -> "Spread":
         """Of some of the cells."""
-        part = None if self.covariance is None else self.covariance[np.ix_(cells, cells)]
-        return Spread(
-            self.variance[cells], part, self.nodes[cells], self.freedom[cells], self.by_node
-        )
+        matrices = (self.covariance, self.alone)
+        part, alone = (None if m is None else m[np.ix_(cells, cells)] for m in matrices)
+        columns = (self.nodes[cells], self.freedom[cells])
+        return Spread(self.variance[cells], part, *columns, self.by_node, alone)
 
 
 def _freedom(nodes: np.ndarray, kappa: np.ndarray, ratio: np.ndarray) -> np.ndarray:
@@ -218,6 +227,17 @@ def _freedom(nodes: np.ndarray, kappa: np.ndarray, ratio: np.ndarray) -> np.ndar
         shared = np.maximum(1 - ratio, 0.0) / np.sqrt(nodes - 1)
         found: np.ndarray = (shared + ratio * np.sqrt(kappa)) ** -2
     return found
+
+
+def of_differences(covariance: np.ndarray, alone: np.ndarray | None) -> np.ndarray:
+    """``(M, M)`` variances of differences, none less than that of independent pairs, ``alone``."""
+
+    def apart(matrix: np.ndarray) -> np.ndarray:
+        each = np.diagonal(matrix)
+        found: np.ndarray = np.maximum(np.add.outer(each, each) - 2 * matrix, 0.0)
+        return found
+
+    return apart(covariance) if alone is None else np.fmax(apart(covariance), apart(alone))
 
 
 def _raised(more: np.ndarray, alone: np.ndarray) -> np.ndarray:

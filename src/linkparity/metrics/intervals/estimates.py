@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 
 from linkparity.metrics.cell_means import check_min_pairs, gap
-from linkparity.metrics.intervals.covariance import Spread
+from linkparity.metrics.intervals.covariance import Spread, of_differences
 from linkparity.support.arrays import check_seed, expit, logit
 from linkparity.support.display import shortened
 from linkparity.support.errors import InputError
@@ -274,7 +274,7 @@ def difference_errors(spread: Spread) -> tuple[np.ndarray, np.ndarray]:
     """
     assert spread.covariance is not None
     variance = np.add.outer(spread.variance, spread.variance)
-    error = np.sqrt(np.maximum(variance - 2 * spread.covariance, 0.0))
+    error = np.sqrt(of_differences(spread.covariance, spread.alone))
     fourth = spread.variance**2 / spread.freedom
     with np.errstate(divide="ignore", invalid="ignore"):
         return error, variance**2 / np.add.outer(fourth, fourth)
