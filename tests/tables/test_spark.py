@@ -230,3 +230,26 @@ def test_a_cluster_by_its_url_equals_duckdb(files, master, tmp_path):
     duck, spark = read(tmp_path / "duckd.csv"), read(tmp_path / "spark.csv")
     assert duck.drop(columns="fair_score").equals(spark.drop(columns="fair_score"))
     assert np.abs(duck.fair_score - spark.fair_score).max() < 1e-9
+
+
+def test_a_second_session_leaves_nothing_behind_either(files, tmp_path):
+    """In a process of its own: what Java remembers lasts as long as the process."""
+    file, nodes, _ = files
+    args = [
+        "audit",
+        str(file),
+        "--nodes",
+        str(nodes),
+        "--sensitive",
+        "kind",
+        "--tmp",
+        str(tmp_path),
+    ]
+    args += ["--engine", "spark", "--intervals", "pairs"]
+    lines = (
+        "from linkparity.cli.command import app",
+        *[f"app({args!r}, standalone_mode=False)"] * 2,
+    )
+    code = "\n".join(lines)
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert not list(tmp_path.iterdir())

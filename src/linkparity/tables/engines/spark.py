@@ -141,7 +141,9 @@ class SparkEngine(Engine):
     def close(self) -> None:
         """End the session, unless it is the caller's."""
         if self.owned:
+            java = self.session._jvm
             self.session.stop()
+            _forget_local_directory(java)
 
 
 def _session(master: str | None, place: Path) -> Any:
@@ -174,6 +176,19 @@ def _session(master: str | None, place: Path) -> Any:
         fix = "check that Java 17 is installed"
         fix += "" if master is None else ", that the master runs and that its URL is right"
         raise PlainError(f"{here} ({_cause(str(error))})", fix) from None
+
+
+def _forget_local_directory(java: Any) -> None:
+    """Have the next session of this process use its own directory for temporary files.
+
+    Spark remembers that of the first, which is gone by then, and would make it again, for all to
+    read and for nobody to remove.
+    """
+    try:
+        getattr(getattr(java.org.apache.spark.util, "Utils$"), "MODULE$").clearLocalRootDirs()
+    except Exception as error:  # a Spark without this function
+        if not _of_spark(error):
+            raise
 
 
 def _of_spark(error: Exception) -> bool:
