@@ -12,7 +12,7 @@ import torch
 
 from linkparity.metrics import VIEWS, Estimate, fairlearn_frame
 from linkparity.metrics.evaluation import evaluate, score_pairs
-from linkparity.metrics.intervals.estimates import INDEPENDENCE, SHARED_NODES
+from linkparity.metrics.intervals.estimates import INDEPENDENCE, SHARED_NODES, few_nodes
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
 
@@ -127,6 +127,13 @@ def test_few_nodes_behind_an_interval_are_told_with_the_coverage_measured_for_so
     (note,) = [each for each in scores.notes if "in effect" in each]
     assert note.startswith("dp, rdp: an interval has in effect 8 nodes behind it.")
     assert "with 7 nodes per group" in note
+
+
+def test_fewer_nodes_than_any_coverage_was_measured_with_are_told_so():
+    found = {"dp": Estimate(0.1, 9, interval=(0.0, 0.9), nodes=2.4)}
+    (note,) = few_nodes(found)
+    assert note.startswith("dp: an interval has in effect 2 nodes behind it, fewer than")
+    assert "%" not in note
 
 
 def test_a_model_may_index_the_pairs_and_may_give_probabilities_alone(split):

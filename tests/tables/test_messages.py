@@ -77,6 +77,7 @@ REFUSED = {
     "infinite": (scores(score=np.inf), people(), {"logit": "score"}, "not a finite logit"),
     "no labels": (without("label"), people(), {"criterion": "eo"}, "add it, name it with label=…"),
     "no links": (scores(label=0), people(), {"criterion": "eo"}, "it needs links (label 1)"),
+    "no weight": (scores(w=0.0), people(), {"weight": "w"}, "give pairs a weight above 0"),
     "criterion": (scores(), people(), {"criterion": "dpp"}, "unknown criterion 'dpp'; did you"),
     "two groups": (scores(), pd.concat([people(), people(kind="x")]), {}, "listed twice with two"),
     "one group": (scores(), people(kind="x"), {}, "parity compares two or more"),

@@ -309,4 +309,5 @@ def _view_dict(found: dict[str, Estimate]) -> dict[str, Any]:
     return {
         **{name: or_none(e.value) for name, e in found.items()},
         "intervals": {name: [or_none(end) for end in pair] for name, pair in ends.items()},
+        "reasons": {about(name, e): e.reason for name, e in found.items() if e.reason},
     }

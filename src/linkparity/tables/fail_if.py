@@ -97,9 +97,12 @@ def _read(text: str, changes: bool) -> Gate:
         limit = None
     names = found[1].split(".") if found else []
     part = names.pop() if len(names) > 1 and names[-1] in PARTS else None
-    if not found or limit is None or len(names) > 2:
+    twice = part is not None and names[-1] in PARTS
+    if not found or limit is None or len(names) > 2 or twice:
         fix = f'write {GRAMMAR}, such as "dp>0.05" or "group.dp.upper>0.1"'
         raise InputError(f"cannot be parsed: {text!r}", fix, argument="fail_if")
+    if len(names) == 2 and names[0] in TABLE_MEASURES:
+        _check_known(f"part of {names[0]}", names[1], list(PARTS))
     view, measure = names[0] if len(names) == 2 else None, names[-1]
     if view is not None:
         _check_known("view", view, list(VIEWS))

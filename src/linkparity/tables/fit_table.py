@@ -129,7 +129,9 @@ def fit_table(
     cells = cells_of(table, stats, criterion)
     if not cells.total:
         problem = f"no pair is constrained by {criterion}"
-        raise InputError(problem, "it needs links (label 1)", where=table.given.name)
+        labels = trainable()[criterion].needs_labels
+        fix = "it needs links (label 1)" if labels else "give pairs a weight above 0"
+        raise InputError(problem, fix, where=table.given.name)
     if target == "data" and (stats.label < 0).any():
         problem = "'data' needs a label in every row"
         raise InputError(problem, where=table.given.name, argument="target")

@@ -312,9 +312,11 @@ def few_nodes(found: dict[str, Estimate]) -> list[str]:
     if not few:
         return []
     least = min(few.values())
-    known = max((n for n in MEASURED_COVERAGE if n <= least), default=min(MEASURED_COVERAGE))
+    behind = f"{', '.join(few)}: an interval has in effect {least:.0f} nodes behind it"
+    known = max((n for n in MEASURED_COVERAGE if n <= round(least)), default=None)
+    if known is None:
+        return [f"{behind}, fewer than its coverage was measured with: read it with care."]
     return [
-        f"{', '.join(few)}: an interval has in effect {least:.0f} nodes behind it. In simulations "
-        f"with {known} nodes per group, intervals of 95 % covered the truth "
-        f"{100 * MEASURED_COVERAGE[known]:.0f} % of the time."
+        f"{behind}. In simulations with {known} nodes per group, intervals of 95 % covered the "
+        f"truth {100 * MEASURED_COVERAGE[known]:.0f} % of the time."
     ]
