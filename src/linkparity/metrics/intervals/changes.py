@@ -4,6 +4,7 @@ Two measurements of the same pairs share their nodes, so a change is known bette
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -45,9 +46,9 @@ def gap_change_interval(
         seed: random seed of the draws.
     """
     size = len(now)
-    parts = [spread.of(np.arange(size)), spread.of(np.arange(size, 2 * size))]
-    families = [*map(difference_errors, parts), *(_joint_errors(spread, size, s) for s in (-1, 1))]
-    tail = _simultaneous_tail(spread, [error for error, _ in families], confidence, seed)
+    families = _families(spread, size)
+    drawn = [error for error, _ in _families(replace(spread, alone=None), size)]
+    tail = _simultaneous_tail(spread, drawn, confidence, seed)
     half, half0, less, more = (
         np.where(error > 0, critical(tail, freedom), 0.0) * error for error, freedom in families
     )
@@ -94,6 +95,12 @@ def _largest(value: np.ndarray, half: np.ndarray) -> Ends:
 def _within(ends: Ends, now: Ends, was: Ends) -> Ends:
     """The ends of a change, no wider than the differences of the ends of its two values."""
     return max(ends[0], now[0] - was[1]), min(ends[1], now[1] - was[0])
+
+
+def _families(spread: Spread, size: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Standard errors of all d, d⁰, δ and σ, and their degrees of freedom."""
+    parts = [spread.of(np.arange(size)), spread.of(np.arange(size, 2 * size))]
+    return [*map(difference_errors, parts), *(_joint_errors(spread, size, s) for s in (-1, 1))]
 
 
 def _joint_errors(spread: Spread, size: int, sign: int) -> tuple[np.ndarray, np.ndarray]:

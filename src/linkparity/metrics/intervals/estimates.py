@@ -261,7 +261,8 @@ def gap_interval(
         high = (mean + half).max() - (mean - half).min()
         return max(float(low), 0.0), min(float(high), 1.0)
     error, freedom = difference_errors(spread)
-    tail = _simultaneous_tail(spread.covariance, error, confidence, seed)
+    drawn = np.sqrt(of_differences(spread.covariance, None))
+    tail = _simultaneous_tail(spread.covariance, drawn, confidence, seed)
     half = np.where(error > 0, critical(tail, freedom), 0.0) * error
     apart = np.subtract.outer(mean, mean)
     return max(float((apart - half).max()), 0.0), min(float((apart + half).max()), 1.0)
