@@ -227,3 +227,19 @@ def test_saved_tilts_are_used_as_they_are(case, tmp_path, asked):
     lp.project(scores, "kind", people, save_tilts=tmp_path / "t.json")
     with pytest.raises(ValueError, match=r"t.json: .*; leave out (target|criterion)="):
         lp.project(scores, "kind", people, apply=tmp_path / "t.json", **asked)
+
+
+def test_columns_of_one_name_and_durations():
+    seconds = {node: 1 + place // 2 for place, node in enumerate("abcdef")}
+    pairs = ["ac", "bd", "ce", "df", "ea", "fb"]
+    table = pd.DataFrame({
+        "source": [pair[0] for pair in pairs],
+        "target": [pair[1] for pair in pairs],
+        "score": np.linspace(0.1, 0.6, 6),
+        "source_group": pd.to_timedelta([seconds[pair[0]] for pair in pairs], unit="s"),
+        "target_group": pd.to_timedelta([seconds[pair[1]] for pair in pairs], unit="s"),
+    })  # fmt: skip
+    assert len(lp.audit(table, "group").cells) == 3
+    table.columns = [*table.columns[:4], "source_group"]
+    with pytest.raises(ValueError, match="column 'source_group' occurs twice"):
+        lp.audit(table, "group")

@@ -49,6 +49,9 @@ class Frame:
             return cls(name, given, given)
         try:
             frame = nw.from_native(given)
+        except nw.exceptions.DuplicateError:
+            check_columns(name, [str(column) for column in given.columns])
+            raise
         except TypeError:
             raise TypeError(
                 f"{name} must be a table such as a pandas or polars DataFrame, "
@@ -178,6 +181,8 @@ def _arrow(frame: Any) -> Any:
     for place, field in enumerate(table.schema):
         if pa.types.is_float16(field.type):  # which DuckDB does not take
             table = table.set_column(place, field.name, table.column(place).cast(pa.float32()))
+        if pa.types.is_duration(field.type):  # which DuckDB does not give back
+            table = table.set_column(place, field.name, _text(frame.get_column(field.name)))
     return table
 
 
@@ -188,8 +193,12 @@ def _column(series: Any) -> Any:
     try:
         return series.to_arrow()
     except (pa.ArrowException, TypeError):
-        values = [None if missing(value) else str(value) for value in series.to_list()]
-        return pa.array(values, pa.string())
+        return _text(series)
+
+
+def _text(series: Any) -> Any:
+    values = [None if missing(value) else str(value) for value in series.to_list()]
+    return pa.array(values, pa.string())
 
 
 def engine_of(con: Any, workspace: Workspace, size: int = 0) -> Engine:
