@@ -97,12 +97,16 @@ def tuned_fits(plain: Sequence[Fit], criteria: Sequence[str]) -> list[TunedFit]:
 def tuned_and_plain(
     summaries: Sequence[Summary],
 ) -> tuple[dict[Key, Summary], dict[Key, Summary]]:
-    """What ``tune`` found, and plain models on the paper's test pairs, by the paper's rows."""
-    tuned, plain = {}, {}
+    """What ``tune`` found, and plain models on the paper's test pairs, by the paper's rows.
+
+    Of several options of a model, such as the authors' prior, the first that occurs counts.
+    """
+    tuned: dict[Key, Summary] = {}
+    plain: dict[Key, Summary] = {}
     for each in summaries:
         where = (str(each.dataset), each.model, each.criterion)
         if "max_gap" in each.settings:
-            tuned[where] = each
+            tuned.setdefault(where, each)
         elif each.criterion == "none" and each.rows[0].test_pairs == "paper":
-            plain[where] = each
+            plain.setdefault(where, each)
     return tuned, plain
