@@ -124,6 +124,8 @@ def _setting_text(name: str, value: object) -> str:
         return str(value)
     if name == "max_gap" and isinstance(value, dict):
         return "tuned to " + ", ".join(f"{name} ≤ {limit:g}" for name, limit in value.items())
+    if name == "options" and isinstance(value, dict):
+        return ", ".join(f"{option}={each}" for option, each in value.items())
     return f"{name} {value:g}" if isinstance(value, int | float) else f"{name} {value}"
 
 
