@@ -40,29 +40,28 @@ def tilts(
     return fit_tilt_table(predictor.model_, graph, eo, "model", 0.0, weights, generator, unseen)
 
 
-def twin_tilts(model: str, train: lp.Graph, seed: int, part_seed: int) -> Tilts:
-    """Tilts of a twin on the tenth of the links that it has not seen."""
+def fit_twin(
+    model: str, train: lp.Graph, seed: int, part_seed: int
+) -> tuple[lp.LinkPredictor, torch.Tensor, Tilts]:
+    """A twin, the tenth of the links that it has not seen, and its tilts on these."""
     part = withhold_links(train, part_seed)
     assert part is not None
     twin = lp.LinkPredictor(model, seed=seed).fit(part.train)
-    return tilts(twin, train, part.test.index[part.test.label == 1])
+    links = part.test.index[part.test.label == 1]
+    return twin, links, tilts(twin, train, links)
 
 
 def measured(name: str, model: str, seed: int) -> dict[str, tuple[float, float]]:
     """AUC and eo gap on held-out pairs, by order."""
     split = lp.split_links(load(name), seed=seed)
     train, test = split.train, split.test
-    part = withhold_links(train, seed)
-    assert part is not None
     whole = lp.LinkPredictor(model, seed=seed).fit(train)
-    twin = lp.LinkPredictor(model, seed=seed).fit(part.train)
     learnt = tilts(whole, train)
-    links = part.test.index[part.test.label == 1]
-    unseen = tilts(twin, train, links)
+    twin, links, unseen = fit_twin(model, train, seed, seed)
     count = group_pair_sizes(replace(train, links=links), links=True)
     factor = torch.from_numpy(count / (count + STEADY))
     full = Tilts(torch.where(factor > 0, unseen.table / factor, 0.0))
-    more = [twin_tilts(model, train, seed, seed + shift).table for shift in (1000, 2000)]
+    more = [fit_twin(model, train, seed, seed + shift)[2].table for shift in (1000, 2000)]
     mean = Tilts(torch.stack([unseen.table, *more]).mean(dim=0))
     used = (
         (whole, None), (whole, learnt), (whole, unseen), (whole, full), (twin, unseen),

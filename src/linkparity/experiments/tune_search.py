@@ -55,6 +55,10 @@ class Trial:
         """Whether every gap is within its limit."""
         return self.excess <= 1
 
+    def suffices(self, auc: float) -> bool:
+        """Whether every gap is within its limit, at no less than this AUC."""
+        return self.qualified and self.auc >= auc
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         names = ("model", "gamma", "postprocess", "tolerance", "seconds")
@@ -111,7 +115,7 @@ class Search:
         enough = trial.auc - SMALL_LOSS
         trial = self._projected(plain)
         yield trial
-        if trial.qualified and trial.auc >= enough:
+        if trial.suffices(enough):
             return
         shared = trained_criterion(self.criterion).tilts_by_group  # a projection costs no fit
         found: dict[float, Trial] = {}
@@ -121,7 +125,7 @@ class Search:
             fitted = fit_uninterrupted(self.predictor(model, gamma, None), self.split.train)
             found[gamma] = self.judge(fitted, began)
             yield found[gamma]
-            if found[gamma].qualified and found[gamma].auc >= enough:
+            if found[gamma].suffices(enough):
                 return
             if shared:
                 yield self._projected(fitted)

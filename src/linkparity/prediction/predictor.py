@@ -214,7 +214,7 @@ class LinkPredictor(FittedPredictor):
         unseen = None
         if criterion.needs_labels and (part := withhold_links(graph, self.seed)) is not None:
             model, unseen = self._train(part.train)[0], part.test.index[part.test.label == 1]
-        pairs = LinkModel.pairs if self.pairs is None else self.pairs
+        pairs = chosen_pairs(LinkModel, self.pairs)
         weights = parity_weights(pairs, criterion, pair_weights(graph, self.negatives))
         return fit_tilt_table(
             model, graph, criterion, self.target, self.tolerance, weights,

@@ -267,11 +267,9 @@ def _report(
     table: ScoreTable, stats: Statistics, tilted: Tilted, options: IntervalOptions
 ) -> Correction:
     """Gaps before and after, and what the correction cost."""
-    before = _measures(given_scores(table, stats), options)
-    given, moved = (
-        given_scores(table, stats),
-        tilted_scores(table, stats, tilted.each, tilted.means),
-    )
+    given = given_scores(table, stats)
+    before = _measures(given, options)
+    moved = tilted_scores(table, stats, tilted.each, tilted.means)
     after = _measures(moved, options)
     if not tilted.predicts:
         after["auc"] = Estimate(NAN, 0)
