@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from linkparity.cli.output import say
 from linkparity.experiments.demo import Demo, run_demo
 from linkparity.experiments.paper import published
+from linkparity.experiments.reproduce import CRITERIA, PAPER_DATA
 from linkparity.experiments.results import Results, Summary
 from linkparity.experiments.tuned_fit import tuned_and_plain
 from linkparity.report.report_page import Report
@@ -66,7 +68,8 @@ def draw_tradeoff(summaries: list[Summary], path: Path) -> None:
     matplotlib = require("matplotlib", "docs/figures.py", "linkparity[dev]")
     matplotlib.use("agg")
     tuned, plain = tuned_and_plain(summaries)
-    panels = list(dict.fromkeys((data, criterion) for data, _, criterion in tuned))
+    shown = {(data, criterion) for data, _, criterion in tuned}
+    panels = [each for each in product(PAPER_DATA, CRITERIA) if each in shown]
     settings = {"svg.hashsalt": "linkparity", "svg.fonttype": "path", "font.size": 9}
     with matplotlib.rc_context(settings):
         from matplotlib.figure import Figure
