@@ -215,9 +215,9 @@ def test_a_limit_on_eo_tries_every_kind_of_setting():
 @pytest.mark.parametrize(("loss", "trials"), [(0.0009, 2), (0.002, 14)])
 def test_the_search_ends_where_a_setting_within_the_limits_costs_next_to_nothing(loss, trials):
     graph = lp.load("polbooks")
-    search = Search(lp.split_links(graph, test=0.1, seed=0), {"dp": 0.01}, False, {"epochs": 1})
+    search = Search([lp.split_links(graph, test=0.1, seed=0)], {"dp": 0.01}, False, {"epochs": 1})
 
-    def judge(predictor, began):
+    def judge(predictor, began, steady):
         plain = predictor.criterion is None
         found = trial(predictor.gamma, 0.9 if plain else 0.9 - loss, 5.0 if plain else 1.0)
         return replace(found, postprocess=predictor.postprocess)

@@ -2,6 +2,7 @@
 
 The training links are split once more. Every setting is fitted on one part and judged on the
 other: AUC and eo on the validation pairs, dp over all candidates, which is exact for these nodes.
+Plain models of further splits correct eo for the draw of the validation links.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkparity.experiments.rows import Row
+from linkparity.experiments.steady_eo import validation_splits
 from linkparity.experiments.train import Run
 from linkparity.experiments.tune_search import (
     Search,
@@ -29,6 +31,8 @@ from linkparity.support.errors import InputError
 LIMITED = ("dp", "eo")
 #: Share of the training links that settings are judged on.
 VALIDATION = 0.2
+#: Splits of the training links whose plain models make eo steadier.
+SPLITS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +154,7 @@ def tune(
     limits = _check_limits(max_gap)
     names = _check_models(models)
     split = split_links(graph, test=test, seed=seed)
-    inner = split_links(split.train, test=VALIDATION, seed=seed + 1)
+    inner = validation_splits(split.train, VALIDATION, SPLITS if "eo" in limits else 1, seed + 1)
     search = Search(inner, limits, confident, {**params, "seed": seed})
     curve: list[Trial] = []
     complete = True

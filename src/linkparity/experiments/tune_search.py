@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from linkparity.experiments.steady_eo import SteadyEo
 from linkparity.graph import Graph, Split
 from linkparity.metrics import Scores, evaluate
+from linkparity.metrics.evaluation import scored_sets
 from linkparity.prediction import LinkPredictor, TrainingInterrupted
 from linkparity.support.display import or_none
 from linkparity.training.objective import trained_criterion
@@ -85,16 +87,22 @@ class Search:
     """Fits and judges settings on the two parts of the training links.
 
     Attributes:
-        split: the training links, divided once more.
+        splits: the training links, divided once more. Settings are fitted and judged on the first;
+            plain models of the others make ``eo`` steadier.
         max_gap: limits by measure.
         confident: whether ``eo`` is judged by the upper end of its interval.
         params: further arguments of the predictor, ``seed`` among them.
     """
 
-    split: Split
+    splits: Sequence[Split]
     max_gap: dict[str, float]
     confident: bool
     params: Mapping[str, Any]
+
+    @property
+    def split(self) -> Split:
+        """What settings are fitted and judged on."""
+        return self.splits[0]
 
     @property
     def criterion(self) -> str:
@@ -108,12 +116,13 @@ class Search:
         """
         began = time.perf_counter()
         plain = fit_uninterrupted(self.predictor(model, 0.0, None), self.split.train)
-        trial = self.judge(plain, began)
+        steady = self._steady_eo(plain) if "eo" in self.max_gap else None
+        trial = self.judge(plain, began, steady)
         yield trial
         if trial.qualified:
             return
         enough = trial.auc - SMALL_LOSS
-        trial = self._projected(plain)
+        trial = self._projected(plain, steady)
         yield trial
         if trial.suffices(enough):
             return
@@ -123,15 +132,23 @@ class Search:
             gamma = GAMMAS[turn] if turn < len(GAMMAS) else next_strength(found)
             began = time.perf_counter()
             fitted = fit_uninterrupted(self.predictor(model, gamma, None), self.split.train)
-            found[gamma] = self.judge(fitted, began)
+            found[gamma] = self.judge(fitted, began, steady)
             yield found[gamma]
             if found[gamma].suffices(enough):
                 return
             if shared:
-                yield self._projected(fitted)
+                yield self._projected(fitted, steady)
         if not shared:
             best = best_trial(list(found.values()))
-            yield self._projected(self.predictor(model, best.gamma / math.sqrt(10), None))
+            yield self._projected(self.predictor(model, best.gamma / math.sqrt(10), None), steady)
+
+    def _steady_eo(self, plain: LinkPredictor) -> SteadyEo:
+        """From the plain model of the first split and others, fitted on the other splits."""
+        scored = [scored_sets(plain, self.split, None)["test"]]
+        for split in self.splits[1:]:
+            twin = fit_uninterrupted(self.predictor(str(plain.model), 0.0, None), split.train)
+            scored.append(scored_sets(twin, split, None)["test"])
+        return SteadyEo.of(scored)
 
     def predictor(
         self, model: str, gamma: float, postprocess: str | None, tolerance: float | None = None
@@ -143,7 +160,7 @@ class Search:
         criterion = None if plain else self.criterion
         return LinkPredictor(model, criterion, gamma=gamma, postprocess=postprocess, **params)
 
-    def _projected(self, fitted: LinkPredictor) -> Trial:
+    def _projected(self, fitted: LinkPredictor, steady: SteadyEo | None) -> Trial:
         """The trial of the same model, tilted; the plain one within the limit, others to parity.
 
         The I-projection within the limit is the nearest model that keeps it. The tolerance of a
@@ -158,15 +175,15 @@ class Search:
             setting.tilt_fitted(fitted)
         else:
             fit_uninterrupted(setting, self.split.train)
-        return self.judge(setting, began)
+        return self.judge(setting, began, steady)
 
-    def judge(self, predictor: LinkPredictor, began: float) -> Trial:
+    def judge(self, predictor: LinkPredictor, began: float, steady: SteadyEo | None) -> Trial:
         """The trial of a fitted predictor."""
         scores = evaluate(
             predictor, self.split, 0.95 if self.confident else None, seed=predictor.seed,
             pairs="candidates", measures=["auc", *self.max_gap],
         )  # fmt: skip
-        gaps = {name: self._judged(name, scores) for name in self.max_gap}
+        gaps = {name: self._judged(name, scores, steady) for name in self.max_gap}
         excess = max(_ratio(gaps[name], limit) for name, limit in self.max_gap.items())
         gamma = 0.0 if predictor.criterion is None else predictor.gamma
         return Trial(
@@ -174,12 +191,13 @@ class Search:
             time.perf_counter() - began, predictor.tolerance,
         )  # fmt: skip
 
-    def _judged(self, name: str, scores: Scores) -> float:
-        """The value; with ``confident`` the upper end of its interval, where it is an estimate."""
-        if self.confident and name in scores.intervals and name != "dp":
-            upper = scores.intervals[name][1]
-            return scores.values[name] if math.isnan(upper) else upper
-        return scores.values[name]
+    def _judged(self, name: str, scores: Scores, steady: SteadyEo | None) -> float:
+        """The value; with ``confident`` an upper end of its interval, where it is an estimate."""
+        value = scores.values[name]
+        if name != "eo" or steady is None or math.isnan(value):
+            return value
+        upper = scores.intervals["eo"][1] if self.confident else math.nan
+        return steady.gap(scores.scored) + (0.0 if math.isnan(upper) else upper - value)
 
 
 def fit_uninterrupted(predictor: LinkPredictor, graph: Graph) -> LinkPredictor:

@@ -1,0 +1,80 @@
+"""Equal opportunity in validation, made steadier by plain models of other splits of the links.
+
+A pair of groups may have a few hundred validation links, so that which links these are moves its
+mean, and that of every setting alike. Plain models of several splits tell by how much.
+"""
+
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkparity.graph import Graph, Split, SplitWarning, split_links
+from linkparity.metrics.cell_means import gap
+from linkparity.metrics.scored_pairs import ScoredPairs
+
+#: Variance within a pair of groups that is none but for rounding.
+ROUNDING = 1e-20
+
+
+def validation_splits(graph: Graph, share: float, count: int, seed: int) -> tuple[Split, ...]:
+    """Divide the links anew, ``count`` times; only the first split may warn."""
+    splits = [split_links(graph, test=share, seed=seed)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SplitWarning)
+        splits += [split_links(graph, test=share, seed=seed + k) for k in range(1, count)]
+    return tuple(splits)
+
+
+@dataclass(frozen=True, eq=False)
+class SteadyEo:
+    r"""The gap between link means that are corrected for the draw of the validation links.
+
+    .. math:: \bar h_c + b\,(\bar p_c^{\,*} - \bar p_c), \qquad
+              b = \frac{\sum_c \sum_{k \in c} (h_k - \bar h_c)(p_k - \bar p_c)}
+                       {\sum_c \sum_{k \in c} (p_k - \bar p_c)^2}
+
+    with h the setting's and p the plain model's predictions for the validation links of the pair of
+    groups c, and :math:`\bar p_c^{\,*}` the mean of plain models over the validation links of all
+    splits, each by the model that has not seen them: a control variate.
+
+    Attributes:
+        plain: the plain model on the pairs of the first split.
+        mean: :math:`\bar p_c^{\,*}` by the groups of c.
+    """
+
+    plain: ScoredPairs
+    mean: dict[tuple[str, ...], float]
+
+    @classmethod
+    def of(cls, scored: Sequence[ScoredPairs]) -> "SteadyEo":
+        """From a plain model's scores of the validation pairs of each split, the first first."""
+        links: dict[tuple[str, ...], float] = defaultdict(float)
+        mass: dict[tuple[str, ...], float] = defaultdict(float)
+        for each in scored:
+            means = each.means
+            for groups, count, mean in zip(means.groups, means.links, means.link_mean, strict=True):
+                if count:
+                    links[groups] += count
+                    mass[groups] += count * mean
+        return cls(scored[0], {groups: mass[groups] / links[groups] for groups in links})
+
+    def link_means(self, scored: ScoredPairs) -> np.ndarray:
+        """``(M,)`` corrected means of a setting, scored on the pairs of the first split."""
+        own, plain = scored.means.link_mean, self.plain.means.link_mean
+        assert scored.label is not None
+        counts = scored.in_cells[scored.label[scored.in_cells] == 1]
+        cell = scored.code[counts]
+        change = scored.prob[counts] - own[cell]
+        known = self.plain.prob[counts] - plain[cell]
+        spread = float(known @ known)
+        slope = float(change @ known) / spread if spread > ROUNDING * len(counts) else 0.0
+        over_splits = [self.mean.get(groups, np.nan) for groups in scored.means.groups]
+        return np.asarray(own + slope * (np.array(over_splits) - plain))
+
+    def gap(self, scored: ScoredPairs) -> float:
+        """The largest difference between two corrected means."""
+        small = scored.means.small(scored.min_pairs, links=True)
+        return gap(np.where(small, np.nan, self.link_means(scored)))
