@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from table_cases import exit_code
 
@@ -55,9 +56,17 @@ def test_a_criterion_that_is_not_reached_is_said(graph):
     run = train_run(graph, predictor, test_pairs="candidates")
     with pytest.warns(lp.TrainingWarning, match="dp was not reached: its gap on candidates is"):
         found = compare_with_plain(graph, run)
-    assert not found.reached
+    assert found.reached is False
     unknown = (float("nan"), float("nan"))
-    assert Comparison("dp", "candidates", unknown, unknown, unknown, unknown).reached
+    assert Comparison("dp", "candidates", unknown, unknown, unknown, unknown).reached is None
+
+
+def test_tilts_and_small_pairs_of_groups_are_compared_as_the_run_measures_them(graph):
+    predictor = lp.LinkPredictor("maxent", "dp", gamma=0.0, postprocess="i-projection")
+    run = train_run(graph, predictor, test_pairs="candidates", min_pairs=300)
+    found = compare_with_plain(graph, run)
+    assert found.gap[1] == run.scores.dp
+    assert np.isnan(found.training_gap[1])
 
 
 def test_the_command_compares_when_told_to(capfd):

@@ -16,7 +16,7 @@ def scored(prob, groups, label):
     return ScoredPairs.of(prob=prob, groups=groups, labels=label, names=NAMES, confidence=None)
 
 
-def drawn(seed, count=60):
+def drawn(seed, count=120):
     """Groups, labels and predictions of random pairs among three groups."""
     rng = np.random.default_rng(seed)
     groups, label = rng.integers(0, 3, (count, 2)), rng.random(count) < 0.7
@@ -52,6 +52,17 @@ def test_one_split_and_a_constant_plain_model_change_nothing():
         assert SteadyEo.of([plain]).gap(own) == pytest.approx(own.means.eo, abs=1e-12)
     other = scored(np.full(len(prob), 0.9), *drawn(4)[:2])
     assert SteadyEo.of([constant, other]).gap(own) == pytest.approx(own.means.eo, abs=1e-12)
+
+
+def test_a_few_links_correct_nothing_and_means_stay_between_0_and_1():
+    groups, label = [[0, 0], [0, 0], [0, 1]], [1, 1, 1]
+    first, other = scored([0.9, 0.901, 0.8], groups, label), scored([0.1] * 3, groups, label)
+    own = scored([0.2, 0.6, 0.4], groups, label)
+    np.testing.assert_array_equal(SteadyEo.of([first, other]).link_means(own), own.means.link_mean)
+    groups, label, prob = drawn(5, count=400)
+    low = SteadyEo.of([scored(prob, groups, label), scored(prob * 0, groups, label)])
+    means = low.link_means(scored(prob / 9, groups, label))
+    assert (means[~np.isnan(means)] >= 0).all()
 
 
 def test_the_corrected_gap_scatters_less_about_the_truth():

@@ -8,9 +8,11 @@ import pytest
 from table_cases import exit_code
 
 import linkparity as lp
-from linkparity.experiments.tune import limits, tune
+from linkparity.experiments.tune import check_models, limits, tune
 from linkparity.experiments.tune_search import Search, Trial, best_trial, next_strength
+from linkparity.prediction import TrainingInterrupted
 from linkparity.report.tune_page import tuning_html
+from linkparity.support.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
 EPOCHS = 30
@@ -71,8 +73,8 @@ def test_a_limit_that_nothing_keeps_is_said_with_the_nearest(capfd):
     assert not found.qualified
     assert found.chosen.excess == min(t.excess for t in found.curve)
     assert found.chosen.gaps["eo"] == min(t.gaps["eo"] for t in found.curve)
-    assert "Nothing keeps eo ≤ 0" in found.finding()
-    assert "Nothing keeps eo ≤ 0" in str(found)
+    assert "Nothing tried keeps eo ≤ 0" in found.finding()
+    assert "Nothing tried keeps eo ≤ 0" in str(found)
 
 
 def test_a_projection_keeps_a_limit_of_0_on_dp():
@@ -98,9 +100,11 @@ def test_an_interrupted_search_keeps_the_best_so_far():
         if trial.postprocess:
             raise KeyboardInterrupt
 
-    found = tune(graph, {"dp": 0.001}, "dot-product", epochs=5, on_trial=stop)
+    with pytest.warns(TrainingInterrupted, match="interrupted after 2 trials; the best so far"):
+        found = tune(graph, {"dp": 0.001}, "dot-product", epochs=5, on_trial=stop)
     assert not found.complete
     assert len(found.curve) == 2
+    assert found.finding().startswith("Interrupted after 2 trials. ")
 
 
 @pytest.mark.parametrize(
@@ -110,6 +114,7 @@ def test_an_interrupted_search_keeps_the_best_so_far():
         (["dq=1"], "unknown measure 'dq'"),
         (["auc=0.5"], "cannot limit 'auc'; use one of dp, eo"),
         (["dp=2"], "must lie between 0 and 1, got dp=2"),
+        (["dp=0.1,dp=0.2"], "has two limits on dp"),
     ],
 )
 def test_bad_limits_are_refused(texts, said):
@@ -200,7 +205,8 @@ def test_ctrl_c_within_a_fit_ends_the_search(monkeypatch):
         return fit(self, graph, y, stop)
 
     monkeypatch.setattr(lp.LinkPredictor, "fit", interrupted)
-    found = tune(lp.load("polbooks"), {"dp": 0.001}, "dot-product", epochs=5)
+    with pytest.warns(TrainingInterrupted, match="interrupted after 2 trials"):
+        found = tune(lp.load("polbooks"), {"dp": 0.001}, "dot-product", epochs=5)
     assert not found.complete
     assert [t.gamma for t in found.curve] == [0.0, 0.0]
     assert len(fits) == 3  # plain, the interrupted one, and the choice on all training links
@@ -224,3 +230,69 @@ def test_the_search_ends_where_a_setting_within_the_limits_costs_next_to_nothing
 
     object.__setattr__(search, "judge", judge)
     assert len(list(search.trials("dot-product"))) == trials
+
+
+def test_a_choice_that_exceeds_the_limit_once_refitted_is_tilted_within_it():
+    found = tune(lp.load("polbooks"), {"dp": 0.03}, "maxent", seed=1)
+    assert found.qualified
+    assert found.tilted
+    assert found.chosen.postprocess is None
+    assert found.predictor.postprocess == found.to_dict()["postprocess"] == "i-projection"
+    assert found.scores.dp <= 0.03 * (1 + 1e-6)
+    assert "exceeded the limit on dp, and was tilted" in found.finding()
+    again = lp.evaluate(found.predictor, lp.split_links(lp.load("polbooks"), seed=1))
+    assert again.auc == pytest.approx(found.scores.auc)
+
+
+def test_without_an_interval_nothing_is_confident():
+    asked = {"epochs": 20, "seed": 3}
+    graph = lp.load("polbooks")
+    sure = tune(graph, {"eo": 0.25}, "cne", confident=True, **asked).curve[0]
+    value = tune(graph, {"eo": 0.25}, "cne", **asked).curve[0]
+    assert value.gaps["eo"] < 0.25
+    assert sure.gaps["eo"] == 1.0
+    assert not sure.qualified
+
+
+def test_ctrl_c_in_the_fits_of_further_splits_keeps_the_plain_model(monkeypatch):
+    fits = []
+    fit = lp.LinkPredictor.fit
+
+    def interrupted(self, *args, **kwargs):
+        fits.append(self)
+        if len(fits) == 3:
+            raise KeyboardInterrupt
+        return fit(self, *args, **kwargs)
+
+    monkeypatch.setattr(lp.LinkPredictor, "fit", interrupted)
+    with pytest.warns(TrainingInterrupted, match="interrupted after 1 trial"):
+        found = tune(lp.load("polbooks"), {"eo": 0.01}, "dot-product", epochs=5, seed=1)
+    assert [trial.gamma for trial in found.curve] == [0.0]
+    assert not found.complete
+
+
+def test_a_gap_that_is_undefined_is_refused_with_the_reason():
+    graph = lp.load("polbooks")
+    alone = lp.Graph(graph.num_nodes, graph.links, [0] * graph.num_nodes)
+    with pytest.raises(InputError, match="eo cannot be judged on the validation pairs: needs"):
+        tune(alone, {"eo": 0.05}, "maxent")
+
+
+@pytest.mark.parametrize(
+    ("limit", "models", "more", "said"),
+    [
+        ({"dp": "0.1"}, "cne", {}, "must be a number, got '0.1'"),
+        ({"dp": None}, "cne", {}, "must be a number, got None"),
+        ({"dp": 0.1}, [], {}, "must name a model"),
+        ({"dp": 0.1}, "cne", {"gamma": 1.0}, "gamma is what tune chooses"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(limit, models, more, said):
+    with pytest.raises(InputError, match=said):
+        tune(lp.load("polbooks"), limit, models, **more)
+
+
+def test_names_of_models_may_have_blanks_and_repeat_and_the_largest_seed_works():
+    assert check_models("cne, gae,cne") == ["cne", "gae"]
+    found = tune(lp.load("polbooks"), {"eo": 0.9}, "maxent", seed=2**32 - 1)
+    assert found.qualified

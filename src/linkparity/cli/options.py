@@ -245,6 +245,9 @@ class FitOptions:
     patience: Annotated[
         int | None, typer.Option(help="Stop after so many epochs without a lower loss.")
     ] = None
+    strength: Annotated[
+        float | None, typer.Option(help="Strength of a method that has one; 0 is its plain form.")
+    ] = None
     options: Annotated[
         list[str] | None,
         typer.Option(help="Further option of the model, such as hidden=32; repeatable."),
@@ -252,7 +255,9 @@ class FitOptions:
 
     def parameters(self) -> dict[str, Any]:
         """Those of a predictor that are given."""
-        names = ("pairs", "seed", "dimension", "epochs", "lr", "negatives", "patience")
+        names = (
+            "pairs", "seed", "dimension", "epochs", "lr", "negatives", "patience", "strength",
+        )  # fmt: skip
         given = {name: getattr(self, name) for name in names}
         given["options"] = model_options(self.options or ()) or None
         return {name: value for name, value in given.items() if value is not None}

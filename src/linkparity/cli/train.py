@@ -38,9 +38,6 @@ def train(
     model: Annotated[str, opt.choice(opt.MODELS, "Model to train.", kind="model")] = "cne",
     criterion: Annotated[str, opt.criterion("Criterion to train with.", "none")] = "none",
     gamma: Annotated[float, typer.Option(help="Weight of the regularizer in the loss.")] = 100.0,
-    strength: Annotated[
-        float | None, typer.Option(help="Strength of a method that has one; 0 is its plain form.")
-    ] = None,
     target: opt.Target = "model",
     tolerance: opt.Tolerance = 0.0,
     postprocess: Annotated[
@@ -100,7 +97,7 @@ def train(
     wanted = _check_outputs(files, measures, save_test, out, force, as_json)
     predictor = LinkPredictor(
         model, None if criterion == "none" else criterion, gamma, target=opt.read_target(target),
-        tolerance=tolerance, postprocess=postprocess, strength=strength, **fit.parameters(),
+        tolerance=tolerance, postprocess=postprocess, **fit.parameters(),
     )  # fmt: skip
     planned = MODELS[model].epochs if fit.epochs is None else fit.epochs
     title = f"{files.name or files.links}, {model}, {criterion}"

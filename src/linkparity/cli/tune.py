@@ -48,14 +48,14 @@ def tune(
     search and keeps the best so far.
     """
     files.check()
-    from linkparity.experiments.tune import limits, tune
-    from linkparity.experiments.tune_search import FITS
+    from linkparity.experiments.tune import check_models, limits, tune
+    from linkparity.experiments.tune_search import most_trials
     from linkparity.prediction.saving import check_place, save_predictor
     from linkparity.report.tune_page import write_tuning
     from linkparity.support.files import check_output
 
     wanted = limits(max_gap)
-    names = model.split(",")
+    names = check_models(model)
     if html == "-" and as_json:
         raise InputError("--json and --html - both write to stdout", "give --html a file")
     if out is not None:
@@ -66,7 +66,7 @@ def tune(
         graph = files.graph(stage)
     found = tune(
         graph, wanted, names, test=test, confident=confident, dataset=files.name,
-        on_trial=_teller(2 * FITS * len(names)), **fit.parameters(),
+        on_trial=_teller(most_trials(next(iter(wanted))) * len(names)), **fit.parameters(),
     )  # fmt: skip
     if out is not None:
         save_predictor(found.predictor, out, force)
@@ -95,7 +95,7 @@ def _teller(most: int) -> Callable[["Trial"], None]:
         say(
             f"trial {done} of at most {most}: {describe(trial)}: auc {format_number(trial.auc)}, "
             f"{gaps} ({'within limits' if trial.qualified else 'above the limit'}); "
-            f"at most {left:.0f} s left"
+            f"about {left:.0f} s left if all are made"
         )
 
     return on_trial

@@ -32,7 +32,7 @@ class Comparison(Displayed):
     Attributes:
         criterion: name of the criterion.
         where: what the gap is measured on.
-        training_gap: its gap on the pairs of training, in the last epoch.
+        training_gap: its gap on the pairs of training, in the last epoch; ``nan`` with tilts.
         gap: its gap on candidates, or on held-out pairs.
         auc: on the held-out pairs.
         fit_seconds: of training.
@@ -46,10 +46,10 @@ class Comparison(Displayed):
     fit_seconds: tuple[float, float]
 
     @property
-    def reached(self) -> bool:
-        """Whether the gap is below that of the plain twin; True where there is no gap."""
+    def reached(self) -> bool | None:
+        """Whether the gap is below that of the plain twin; None where there is no gap."""
         before, after = self.gap
-        return not after >= before
+        return None if math.isnan(before) or math.isnan(after) else after < before
 
     def document(self) -> list[Grid | str]:
         """One table, before and after."""
@@ -83,7 +83,7 @@ def compare_with_plain(graph: Graph, run: Run, test: float = 0.2) -> Comparison:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the run itself has said what there is to say
         twin.fit(split.train)
-    both = [_measured(each, split, run.test_pairs) for each in (twin, trained)]
+    both = [_measured(each, split, run) for each in (twin, trained)]
     auc, gap = zip(*both, strict=True)
     criterion = trained_criterion(trained.criterion)
     candidates = criterion.name == "dp" and run.test_pairs == "candidates"
@@ -92,7 +92,7 @@ def compare_with_plain(graph: Graph, run: Run, test: float = 0.2) -> Comparison:
         (_training_gap(twin), _training_gap(trained)), gap, auc,
         (twin.fit_seconds_, trained.fit_seconds_),
     )  # fmt: skip
-    if not found.reached:
+    if found.reached is False:
         before, after = map(format_number, found.gap)
         warn(
             TrainingWarning,
@@ -105,14 +105,18 @@ def compare_with_plain(graph: Graph, run: Run, test: float = 0.2) -> Comparison:
 
 
 def _training_gap(predictor: LinkPredictor) -> float:
-    return predictor.history_[-1].gap if predictor.history_ else math.nan
+    tilted = predictor.postprocess is not None
+    return predictor.history_[-1].gap if predictor.history_ and not tilted else math.nan
 
 
-def _measured(predictor: LinkPredictor, split: Split, test_pairs: str) -> tuple[float, float]:
+def _measured(predictor: LinkPredictor, split: Split, run: Run) -> tuple[float, float]:
     """AUC, and the gap of the criterion."""
     criterion = trained_criterion(predictor.criterion or "dp")
     own = [criterion.name] if criterion.name in MEASURED else []
-    scores = evaluate(predictor, split, None, pairs=TEST_PAIRS[test_pairs], measures=["auc", *own])
+    scores = evaluate(
+        predictor, split, None, pairs=TEST_PAIRS[run.test_pairs], measures=["auc", *own],
+        min_pairs=run.scores.scored.min_pairs,
+    )  # fmt: skip
     return scores.auc, scores.values[own[0]] if own else held_out_gap(predictor, split, criterion)
 
 

@@ -15,16 +15,21 @@ from linkparity.graph import Graph, Split, SplitWarning, split_links
 from linkparity.metrics.cell_means import gap
 from linkparity.metrics.scored_pairs import ScoredPairs
 
+#: Number of seeds there are.
+SEEDS = 2**32
 #: Variance within a pair of groups that is none but for rounding.
 ROUNDING = 1e-20
+#: Degrees of freedom that the slope must have; with fewer, nothing is corrected.
+MIN_FREEDOM = 30
 
 
 def validation_splits(graph: Graph, share: float, count: int, seed: int) -> tuple[Split, ...]:
     """Divide the links anew, ``count`` times; only the first split may warn."""
-    splits = [split_links(graph, test=share, seed=seed)]
+    seeds = [(seed + k) % SEEDS for k in range(count)]
+    splits = [split_links(graph, test=share, seed=seeds[0])]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SplitWarning)
-        splits += [split_links(graph, test=share, seed=seed + k) for k in range(1, count)]
+        splits += [split_links(graph, test=share, seed=each) for each in seeds[1:]]
     return tuple(splits)
 
 
@@ -38,7 +43,7 @@ class SteadyEo:
 
     with h the setting's and p the plain model's predictions for the validation links of the pair of
     groups c, and :math:`\bar p_c^{\,*}` the mean of plain models over the validation links of all
-    splits, each by the model that has not seen them: a control variate.
+    splits, each by the model that has not seen them: a control variate. Means stay between 0 and 1.
 
     Attributes:
         plain: the plain model on the pairs of the first split.
@@ -69,10 +74,13 @@ class SteadyEo:
         cell = scored.code[counts]
         change = scored.prob[counts] - own[cell]
         known = self.plain.prob[counts] - plain[cell]
-        spread = float(known @ known)
-        slope = float(change @ known) / spread if spread > ROUNDING * len(counts) else 0.0
+        spread, freedom = float(known @ known), len(counts) - len(np.unique(cell))
+        if freedom < MIN_FREEDOM or spread <= ROUNDING * len(counts):
+            return own
+        slope = float(change @ known) / spread
         over_splits = [self.mean.get(groups, np.nan) for groups in scored.means.groups]
-        return np.asarray(own + slope * (np.array(over_splits) - plain))
+        corrected: np.ndarray = own + slope * (np.array(over_splits) - plain)
+        return corrected.clip(0.0, 1.0)
 
     def gap(self, scored: ScoredPairs) -> float:
         """The largest difference between two corrected means."""

@@ -5,6 +5,7 @@ other: AUC and eo on the validation pairs, dp over all candidates, which is exac
 Plain models of further splits correct eo for the draw of the validation links.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from linkparity.experiments.rows import Row
 from linkparity.experiments.steady_eo import validation_splits
 from linkparity.experiments.train import Run
 from linkparity.experiments.tune_search import (
+    ROUNDING,
     Search,
     Trial,
     best_trial,
@@ -23,14 +25,19 @@ from linkparity.graph import Graph, split_links
 from linkparity.metrics import Scores, evaluate
 from linkparity.metrics.measures import MEASURES
 from linkparity.models import MODELS
-from linkparity.prediction import LinkPredictor
-from linkparity.support.display import Displayed, Grid, format_number
-from linkparity.support.errors import InputError
+from linkparity.prediction import LinkPredictor, TrainingInterrupted
+from linkparity.support.arrays import real_number
+from linkparity.support.display import Displayed, Grid, counted, format_number
+from linkparity.support.errors import InputError, warn
 
 #: Measures that a limit can be set for; each is also the criterion trained for.
 LIMITED = ("dp", "eo")
 #: Share of the training links that settings are judged on.
 VALIDATION = 0.2
+#: What would help where nothing keeps the limits.
+ADVICE = (
+    " A higher limit, another model (--model), more links, or fewer and larger groups would help."
+)
 #: Splits of the training links whose plain models make eo steadier.
 SPLITS = 5
 
@@ -45,6 +52,8 @@ class Tuning(Displayed):
         curve: all trials, in the order in which they were made.
         max_gap: the limits by measure.
         complete: False when the search was interrupted.
+        tilted: whether the chosen setting, fitted on all training links, exceeded the limit on dp,
+            so that it was tilted to keep it.
     """
 
     run: Run
@@ -52,6 +61,7 @@ class Tuning(Displayed):
     curve: tuple[Trial, ...]
     max_gap: dict[str, float]
     complete: bool = True
+    tilted: bool = False
 
     @property
     def qualified(self) -> bool:
@@ -78,20 +88,31 @@ class Tuning(Displayed):
         found = {"auc": self.chosen.auc} | self.chosen.gaps
         values = ", ".join(f"{name} {format_number(value)}" for name, value in found.items())
         text = f"{describe(self.chosen)}: {values} in validation"
-        if self.qualified:
-            return f"Chosen for {limits}: {text}."
-        return (
-            f"Nothing keeps {limits}. Nearest: {text}. A higher limit, another model (--model), "
-            "more links, or fewer and larger groups would help."
-        )
+        cut = "" if self.complete else f"Interrupted after {counted(len(self.curve), 'trial')}. "
+        if not self.qualified:
+            help_ = (
+                "A higher limit, another model (--model), more links, or fewer and larger groups"
+            )
+            advice = f" {help_} would help." if self.complete else ""
+            return f"{cut}Nothing tried keeps {limits}. Nearest: {text}.{advice}"
+        return f"{cut}Chosen for {limits}: {text}.{self._refitted()}"
+
+    def _refitted(self) -> str:
+        """What the fit on all training links changed about dp, if anything."""
+        if self.tilted:
+            return " Fitted on all training links it exceeded the limit on dp, and was tilted."
+        if self.scores.dp > self.max_gap.get("dp", math.inf) * (1 + 1e-6) + ROUNDING:
+            return f" Fitted on all training links its dp is {format_number(self.scores.dp)}."
+        return ""
 
     def to_dict(self) -> dict[str, Any]:
         """The keys of a run, and the search."""
         return Row.of(self.run).to_dict() | {
-            "postprocess": self.chosen.postprocess,
+            "postprocess": self.predictor.postprocess,
             "max_gap": dict(self.max_gap),
             "qualified": self.qualified,
             "complete": self.complete,
+            "tilted": self.tilted,
             "curve": [trial.to_dict() for trial in self.curve],
             **self.scores.gap_report(),
         }
@@ -110,7 +131,10 @@ def _curve_grid(tuning: Tuning) -> Grid:
         for trial in tuning.curve
     ]
     columns = ["setting", "auc", *names, "within limits", "seconds"]
-    return Grid(columns, rows, "Validation: AUC and eo on validation pairs, dp on candidates")
+    title = "Validation: AUC on validation pairs, dp on candidates"
+    if "eo" in names:
+        title += ", eo on validation links, corrected by plain models of further splits"
+    return Grid(columns, rows, title)
 
 
 def tune(
@@ -149,10 +173,15 @@ def tune(
 
     Returns:
         The chosen model, fitted on all training links, with its measures and the trials. Where no
-        setting keeps the limits, the one that comes nearest. Ctrl-C ends the search early.
+        setting keeps the limits, the one that comes nearest. Where the chosen one, once fitted on
+        all training links, exceeds a limit on dp alone, it is tilted to keep it. Ctrl-C ends the
+        search early, with a warning.
     """
     limits = _check_limits(max_gap)
-    names = _check_models(models)
+    names = check_models(models)
+    for name in ("criterion", "gamma", "postprocess", "model"):
+        if name in params:
+            raise InputError("is what tune chooses", "leave it out", argument=name, caller="tune")
     split = split_links(graph, test=test, seed=seed)
     inner = validation_splits(split.train, VALIDATION, SPLITS if "eo" in limits else 1, seed + 1)
     search = Search(inner, limits, confident, {**params, "seed": seed})
@@ -168,14 +197,19 @@ def tune(
         if not curve:
             raise
         complete = False
+        stopped = f"interrupted after {counted(len(curve), 'trial')}; the best so far is fitted now"
+        warn(TrainingInterrupted, stopped, caller="tune")
     chosen = best_trial(curve)
     predictor = search.predictor(chosen.model, chosen.gamma, chosen.postprocess, chosen.tolerance)
     fit_uninterrupted(predictor, split.train)
-    predictor.held_out_ = split.test.index[split.test.label == 1]
     scores = evaluate(predictor, split, seed=seed, pairs="candidates")
-    return Tuning(
-        Run(dataset, predictor, scores, "candidates"), chosen, tuple(curve), limits, complete
-    )
+    tilted = chosen.qualified and list(limits) == ["dp"] and not search.within(scores)
+    if tilted:
+        predictor = search.projection(predictor).tilt_fitted(predictor)
+        scores = evaluate(predictor, split, seed=seed, pairs="candidates")
+    predictor.held_out_ = split.test.index[split.test.label == 1]
+    run = Run(dataset, predictor, scores, "candidates")
+    return Tuning(run, chosen, tuple(curve), limits, complete, tilted)
 
 
 def limits(texts: Sequence[str]) -> dict[str, float]:
@@ -183,6 +217,9 @@ def limits(texts: Sequence[str]) -> dict[str, float]:
     found: dict[str, float] = {}
     for text in (part.strip() for each in texts for part in each.split(",")):
         name, _, value = text.partition("=")
+        if name.strip() in found:
+            problem = f"has two limits on {name.strip()}"
+            raise InputError(problem, "give one", argument="max_gap")
         try:
             found[name.strip()] = float(value)
         except ValueError:
@@ -202,7 +239,7 @@ def _check_limits(max_gap: Mapping[str, float]) -> dict[str, float]:
             MEASURES[name]
             fix = f"use one of {', '.join(LIMITED)}"
             raise InputError(f"cannot limit {name!r}", fix, argument="max_gap", caller="tune")
-        if not 0 <= limit <= 1:
+        if not 0 <= real_number(limit, "max_gap", "tune") <= 1:
             raise InputError(
                 f"must lie between 0 and 1, got {name}={limit:g}", argument="max_gap",
                 caller="tune",
@@ -210,8 +247,12 @@ def _check_limits(max_gap: Mapping[str, float]) -> dict[str, float]:
     return {name: float(limit) for name, limit in max_gap.items()}
 
 
-def _check_models(models: str | Sequence[str]) -> list[str]:
+def check_models(models: str | Sequence[str]) -> list[str]:
+    """Names of models, each once; one text may have several, with commas between them."""
     names = models.split(",") if isinstance(models, str) else list(models)
+    names = list(dict.fromkeys(name.strip() if isinstance(name, str) else name for name in names))
+    if not names:
+        raise InputError("must name a model", "such as cne", argument="models", caller="tune")
     for name in names:
         MODELS[name]
-    return list(dict.fromkeys(names))
+    return names

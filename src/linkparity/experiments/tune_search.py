@@ -13,6 +13,7 @@ from linkparity.metrics import Scores, evaluate
 from linkparity.metrics.evaluation import scored_sets
 from linkparity.prediction import LinkPredictor, TrainingInterrupted
 from linkparity.support.display import or_none
+from linkparity.support.errors import InputError
 from linkparity.training.objective import trained_criterion
 
 #: Strengths tried first; then the range beside the best of them is halved on a log scale.
@@ -23,8 +24,6 @@ HALVINGS = 3
 SMALL_LOSS = 0.001
 #: A gap that is 0 but for rounding.
 ROUNDING = 1e-7
-#: Fits of one model at most: plain, and the strengths. Each is judged with and without projection.
-FITS = 1 + len(GAMMAS) + HALVINGS
 PROJECTION = "i-projection"
 
 
@@ -37,9 +36,10 @@ class Trial:
         gamma: weight of the regularizer; 0 is plain.
         postprocess: ``"i-projection"`` or None.
         auc: on the validation pairs.
-        gaps: the value that is compared with the limit, by measure.
+        gaps: the value that is compared with the limit, by measure; ``eo`` is corrected by plain
+            models of further splits.
         excess: largest ratio of a gap to its limit; at most 1 when all limits are kept.
-        seconds: of the fit and its judgement.
+        seconds: of the fit and its judgement, without those of further splits.
         tolerance: of the criterion.
     """
 
@@ -67,6 +67,16 @@ class Trial:
         gaps = {name: or_none(value) for name, value in self.gaps.items()}
         own = {name: getattr(self, name) for name in names}
         return own | {"auc": or_none(self.auc), "gaps": gaps, "qualified": self.qualified}
+
+
+def most_trials(criterion: str) -> int:
+    """Trials of one model at most: plain and the strengths, each also projected if that is quick.
+
+    >>> most_trials("dp"), most_trials("eo")
+    (14, 9)
+    """
+    fits = 1 + len(GAMMAS) + HALVINGS
+    return 2 * fits if trained_criterion(criterion).tilts_by_group else fits + 2
 
 
 def describe(trial: Trial) -> str:
@@ -116,9 +126,12 @@ class Search:
         """
         began = time.perf_counter()
         plain = fit_uninterrupted(self.predictor(model, 0.0, None), self.split.train)
-        steady = self._steady_eo(plain) if "eo" in self.max_gap else None
-        trial = self.judge(plain, began, steady)
+        took = time.perf_counter() - began
+        steady, complete = self._steady_eo(plain) if "eo" in self.max_gap else (None, True)
+        trial = self.judge(plain, time.perf_counter() - took, steady)
         yield trial
+        if not complete:
+            raise KeyboardInterrupt
         if trial.qualified:
             return
         enough = trial.auc - SMALL_LOSS
@@ -142,13 +155,19 @@ class Search:
             best = best_trial(list(found.values()))
             yield self._projected(self.predictor(model, best.gamma / math.sqrt(10), None), steady)
 
-    def _steady_eo(self, plain: LinkPredictor) -> SteadyEo:
-        """From the plain model of the first split and others, fitted on the other splits."""
-        scored = [scored_sets(plain, self.split, None)["test"]]
-        for split in self.splits[1:]:
-            twin = fit_uninterrupted(self.predictor(str(plain.model), 0.0, None), split.train)
-            scored.append(scored_sets(twin, split, None)["test"])
-        return SteadyEo.of(scored)
+    def _steady_eo(self, plain: LinkPredictor) -> tuple[SteadyEo, bool]:
+        """From the plain model of the first split and others; False where Ctrl-C ended the fits."""
+        scored, complete = [scored_sets(plain, self.split, None)["test"]], True
+        try:
+            for split in self.splits[1:]:
+                twin = self.predictor(str(plain.model), 0.0, None)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the first fit has said what there is to say
+                    fit_uninterrupted(twin, split.train)
+                scored.append(scored_sets(twin, split, None)["test"])
+        except KeyboardInterrupt:
+            complete = False
+        return SteadyEo.of(scored), complete
 
     def predictor(
         self, model: str, gamma: float, postprocess: str | None, tolerance: float | None = None
@@ -161,21 +180,29 @@ class Search:
         return LinkPredictor(model, criterion, gamma=gamma, postprocess=postprocess, **params)
 
     def _projected(self, fitted: LinkPredictor, steady: SteadyEo | None) -> Trial:
-        """The trial of the same model, tilted; the plain one within the limit, others to parity.
-
-        The I-projection within the limit is the nearest model that keeps it. The tolerance of a
-        regularized model is also that of its training, so that it stays as it was.
-        """
+        """The trial of the same model, tilted."""
         began = time.perf_counter()
-        plain = fitted.criterion is None
-        gamma = 0.0 if plain else fitted.gamma
-        tolerance = self.max_gap[self.criterion] / 2 if plain else None
-        setting = self.predictor(str(fitted.model), gamma, PROJECTION, tolerance)
+        setting = self.projection(fitted)
         if trained_criterion(self.criterion).tilts_by_group:
             setting.tilt_fitted(fitted)
         else:
             fit_uninterrupted(setting, self.split.train)
         return self.judge(setting, began, steady)
+
+    def projection(self, fitted: LinkPredictor) -> LinkPredictor:
+        """The setting with tilts, not fitted; a plain model within the limit, others to parity.
+
+        The I-projection within the limit is the nearest model that keeps it. The tolerance of a
+        regularized model is also that of its training, so that it stays as it was.
+        """
+        plain = fitted.criterion is None
+        gamma = 0.0 if plain else fitted.gamma
+        tolerance = self.max_gap[self.criterion] / 2 if plain else None
+        return self.predictor(str(fitted.model), gamma, PROJECTION, tolerance)
+
+    def within(self, scores: Scores) -> bool:
+        """Whether dp, which is exact for these nodes, keeps its limit; True where it has none."""
+        return "dp" not in self.max_gap or _ratio(scores.dp, self.max_gap["dp"]) <= 1
 
     def judge(self, predictor: LinkPredictor, began: float, steady: SteadyEo | None) -> Trial:
         """The trial of a fitted predictor."""
@@ -192,12 +219,19 @@ class Search:
         )  # fmt: skip
 
     def _judged(self, name: str, scores: Scores, steady: SteadyEo | None) -> float:
-        """The value; with ``confident`` an upper end of its interval, where it is an estimate."""
+        """The value; of an estimate with ``confident`` an upper end, 1 where none is known."""
         value = scores.values[name]
-        if name != "eo" or steady is None or math.isnan(value):
+        if math.isnan(value):
+            problem = f"{name} cannot be judged on the validation pairs: {scores.reasons[name]}"
+            fix = "limit another measure, or give more links or groups"
+            raise InputError(problem, fix, argument="max_gap", caller="tune")
+        if name != "eo" or steady is None:
             return value
-        upper = scores.intervals["eo"][1] if self.confident else math.nan
-        return steady.gap(scores.scored) + (0.0 if math.isnan(upper) else upper - value)
+        corrected = steady.gap(scores.scored)
+        if not self.confident:
+            return corrected
+        upper = scores.intervals["eo"][1]
+        return 1.0 if math.isnan(upper) else min(corrected + upper - value, 1.0)
 
 
 def fit_uninterrupted(predictor: LinkPredictor, graph: Graph) -> LinkPredictor:

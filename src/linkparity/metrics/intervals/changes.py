@@ -125,7 +125,10 @@ def _joint_errors(spread: Spread, size: int, sign: int) -> tuple[np.ndarray, np.
 def _simultaneous_tail(
     spread: Spread, errors: Sequence[np.ndarray], confidence: float, seed: int
 ) -> float:
-    """The tail probability at which d, d⁰, δ and σ of all pairs hold with ``confidence``."""
+    """The tail probability at which d, d⁰, δ and σ of all pairs hold with ``confidence``.
+
+    It is never below that of Bonferroni.
+    """
     assert spread.covariance is not None
     off = normal_draws(spread.covariance, seed)
     size = off.shape[1] // 2
@@ -137,4 +140,5 @@ def _simultaneous_tail(
             s = error[c, c + 1 :]
             ratio = np.divide(np.abs(apart), s, out=np.zeros_like(apart), where=s > 0)
             largest = np.maximum(largest, ratio.max(axis=1))
-    return NormalDist().cdf(-float(np.quantile(largest, confidence)))
+    tail = NormalDist().cdf(-float(np.quantile(largest, confidence)))
+    return max(tail, (1 - confidence) / max(len(errors) * size * (size - 1), 1))
