@@ -208,6 +208,9 @@ def test_ids_tell_fits_apart_by_what_decides_the_result():
     one = ids()
     assert ids(gammas=[100]) == ids(gammas=[100.0]) == one
     assert ids(models=[{"name": "cne", "dimension": MODELS["cne"].dimension}]) == one
+    plain = {"models": ["fairadj"], "criteria": ["none"]}
+    assert ids(**plain, strengths=[MODELS["fairadj"].strength]) == ids(**plain)
+    assert ids(**plain, strengths=[0]) != ids(**plain)
     assert one < ids(seeds=2)
     others = [
         ids(gammas=[10]), ids(seeds=[1]), ids(measures=["auc"]), ids(pairs="all"),

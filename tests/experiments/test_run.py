@@ -289,10 +289,11 @@ def test_labels_name_what_tells_methods_apart():
         row("cfc", strength=0.0), row("cfc", strength=100.0), row("gae"),
         row("cne", "dp", 10, dimension=8, postprocess=None),
         row("cne", "dp", 10, dimension=8, postprocess="i-projection"),
+        row("fairdrop", strength=0.0), row("fairadj", strength=20),
     ]  # fmt: skip
     assert list(method_labels(rows).values()) == [
         "cne, dimension 8", "cne, dimension 16", "cfc, strength 0", "cfc, strength 100", "gae",
-        "cne + dp", "cne + dp, i-projection",
+        "cne + dp", "cne + dp, i-projection", "fairdrop, strength 0", "fairadj",
     ]  # fmt: skip
     nan = float("nan")
     assert str(Spread.of([0.5, nan])) == "0.5000"

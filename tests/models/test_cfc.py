@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from planted import all_index, cell_gap, make, planted, planted_bipartite, untidy
@@ -321,10 +322,13 @@ def test_what_cannot_be_done_is_one_line(tmp_path, capsys):
         LinkPredictor("cfc").fit(bare)
     assert LinkPredictor("cfc", strength=0, epochs=1).fit(bare).history_
     for options, said in (
-        ({"ends": "left"}, "must be 'one' or 'both', got 'left'"),
-        ({"batch": 0}, "must be at least 1, got 0"),
-        ({"attributes": {}}, "must map names to one value per node"),
-        ({"attributes": {"sex": ["m", "f"]}}, "'sex' must have 146 values, one per node, got 2"),
+        ({"ends": "left"}, "options must have ends 'one' or 'both', got 'left'"),
+        ({"batch": 0}, "options must give batch a whole number > 0, got 0"),
+        ({"attributes": {}}, "attributes must map names to one value per node"),
+        ({"attributes": {"sex": ["m", "f"]}}, "must give 'sex' 146 values, one per node, got 2"),
+        ({"attributes": {"sex": 3}}, "must give 'sex' one value per node, got 3"),
+        ({"attributes": {"sex": "m" * 146}}, "must give 'sex' one value per node, got 'mm"),
+        ({"attributes": {"sex": [None] * 146}}, "must give 'sex' a value for some node"),
     ):
         with pytest.raises(ValueError, match=said):
             LinkPredictor("cfc", options=options).fit(graph)
@@ -333,6 +337,19 @@ def test_what_cannot_be_done_is_one_line(tmp_path, capsys):
     said = capsys.readouterr().err
     assert "--strength" in said
     assert said.count("\n") == 1
+
+
+def test_columns_of_a_frame_with_unknown_values_are_saved(tmp_path):
+    graph = planted()
+    frame = pd.DataFrame({"age": [1.0, float("nan")] * (graph.num_nodes // 2)})
+    options = {"attributes": {"age": frame["age"]}}
+    predictor = LinkPredictor("cfc", epochs=1, options=options).fit(graph)
+    predictor.save(tmp_path / "run")
+    again = LinkPredictor.load(tmp_path / "run")
+    assert again.options["attributes"]["age"][:2] == [1.0, None]
+    assert again.model_.groups["age"].equal(predictor.model_.groups["age"])
+    with pytest.raises(ValueError, match="unknown attribute 'nope'; use one of age"):
+        again.model_.filtered("nope")
 
 
 def test_the_command_has_a_strength(capsys):

@@ -198,3 +198,19 @@ def test_priors_that_do_not_know_the_sides():
     model = DeBayes(graph, 3, generator=generator, sides=False)
     assert model.prior.equal(make("maxent", plain).a.data.float())
     assert model.group_prior.equal(make("debayes", graph).group_prior)
+
+
+def test_with_one_group_it_is_cne_on_a_bipartite_graph_with_isolated_nodes():
+    generator = torch.Generator().manual_seed(0)
+    links = torch.stack(
+        [torch.randint(16, (80,), generator=generator),
+         20 + torch.randint(30, (80,), generator=generator)], dim=1,
+    )  # fmt: skip
+    side = torch.tensor([0] * 20 + [1] * 30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        graph = Graph(50, torch.unique(links, dim=0), [0] * 50, side=side)
+        fitted = [LinkPredictor(name, epochs=30).fit(graph) for name in ("cne", "debayes")]
+    index = torch.cartesian_prod(torch.arange(20), torch.arange(20, 50)).numpy()
+    expected, found = (each.predict_logits(index) for each in fitted)
+    np.testing.assert_allclose(found, expected, atol=1e-3)

@@ -1,5 +1,7 @@
 """FairDrop: which links are kept, what training sees of them, what the strength does."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
@@ -158,3 +160,12 @@ def test_parity_gap_on_polblogs_falls_with_the_strength():
             predictor = LinkPredictor("fairdrop", strength=strength, seed=seed).fit(split.train)
             gaps[seed, k] = evaluate(predictor, split, confidence=None).dp
     assert (np.diff(gaps.mean(axis=0)) < 0).all()
+
+
+def test_a_graph_whose_links_are_all_dropped_is_trained():
+    for seed in range(4):
+        triangle = Graph(3, [(0, 1), (1, 2), (0, 2)], [0, 0, 1])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = LinkPredictor("fairdrop", seed=seed, epochs=3).fit(triangle)
+        assert np.isfinite(found.predict_logits([[0, 1]])).all()

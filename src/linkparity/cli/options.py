@@ -1,7 +1,9 @@
 """Options of the commands, declared once: their help texts, and their choices."""
 
 import inspect
+import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from itertools import chain
@@ -282,6 +284,9 @@ def model_options(texts: Sequence[str]) -> dict[str, object]:
 def _plain_value(text: str) -> object:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
+    if text[:1] in ("{", "["):
+        with suppress(ValueError):
+            return json.loads(text)
     for kind in (int, float):
         try:
             return kind(text)

@@ -19,6 +19,7 @@ from linkparity.experiments.rows import Row, predictor_settings, versions
 from linkparity.experiments.train import Run, default_test_pairs, train_run
 from linkparity.graph.graph import Graph
 from linkparity.metrics.measures import MEASURES
+from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
 from linkparity.training import Epoch
 
@@ -93,6 +94,7 @@ class Fit:
         """What makes a fit another one.
 
         A plain fit is the same whatever gamma and pairs are, but for the pairs that are measured;
+        a method's default strength is the same as none given;
         a parameter that the predictor gets later counts where it is not at its default, so that
         files of rows stay valid.
         """
@@ -106,9 +108,13 @@ class Fit:
         if predictor.criterion is None:
             settings |= PLAIN
         measured = default_test_pairs(predictor)
-        return (
+        about = (
             self.parameters | settings | ({} if measured == "paper" else {"test_pairs": measured})
         )
+        default = MODELS[self.parameters["model"]].strength
+        if default is not None and about.get("strength") == default:
+            del about["strength"]
+        return about
 
     @property
     def title(self) -> str:

@@ -92,7 +92,8 @@ def _method_key(row: Row) -> str:
 def method_labels(rows: Sequence[Row]) -> dict[str, str]:
     """A few words per method: model, criterion, and each setting that tells methods apart.
 
-    A setting is named where rows of the same model and criterion have several values of it.
+    A setting is named where rows of the same model and criterion have several values of it, and a
+    strength also where it is not the model's default.
     """
     by_kind: dict[tuple[str, str], dict[str, set[str]]] = {}
     for row in rows:
@@ -105,11 +106,19 @@ def method_labels(rows: Sequence[Row]) -> dict[str, str]:
         told = [
             _setting_text(name, value)
             for name, value in _varying(row).items()
-            if (len(seen[name]) > 1 and value is not None) or name == "max_gap"
+            if (len(seen[name]) > 1 and value is not None)
+            or name == "max_gap"
+            or (name == "strength" and value is not None and value != _default_strength(row))
         ]
         kind = row.model if row.criterion == "none" else f"{row.model} + {row.criterion}"
         labels[_method_key(row)] = ", ".join((kind, *told))
     return labels
+
+
+def _default_strength(row: Row) -> float | None:
+    from linkparity.models import MODELS
+
+    return MODELS[row.model].strength if row.model in MODELS else None
 
 
 def _varying(row: Row) -> dict[str, Any]:

@@ -192,7 +192,7 @@ def group_cells(groups: Tensor, cells: str | None, model: str) -> Tensor:
         model: that has the argument.
     """
     if cells not in (None, "dp", "weak-dp"):
-        problem = f"must be 'dp' or 'weak-dp', got {cells!r}"
-        raise InputError(problem, argument="cells", caller=model)
+        problem = f"must have cells 'dp' or 'weak-dp', got {cells!r}"
+        raise InputError(problem, argument="options", caller=model)
     two = bool((groups != NO_GROUP).all(dim=1).any())
     return Cells.prepare(groups, cells or ("weak-dp" if two else "dp")).cell

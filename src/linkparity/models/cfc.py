@@ -3,7 +3,7 @@
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -68,11 +68,12 @@ class CFC(LinkModel):
         super().__init__()
         if ends not in ("one", "both"):
             raise InputError(
-                f"must be 'one' or 'both', got {ends!r}", argument="ends", caller="cfc"
+                f"must have ends 'one' or 'both', got {ends!r}", argument="options", caller="cfc"
             )
         self.batch = whole_number(batch, "batch", "cfc")
         if self.batch < 1:
-            raise InputError(f"must be at least 1, got {batch}", argument="batch", caller="cfc")
+            problem = f"must have a batch of at least 1, got {batch}"
+            raise InputError(problem, argument="options", caller="cfc")
         self.strength = strength
         self.groups = attribute_groups(graph, attributes)
         known = torch.stack([group != NO_GROUP for group in self.groups.values()]).any(dim=0)
@@ -105,6 +106,10 @@ class CFC(LinkModel):
         """``(n, dimension)`` vectors without the named attributes; as they are without a name."""
         if not names:
             return self.u
+        for name in names:
+            if name not in self.groups:
+                known = ", ".join(self.groups)
+                raise InputError(f"unknown attribute {name!r}", f"use one of {known}", caller="cfc")
         return torch.where(self.filtered_nodes, self.compose(self.u, names), self.u)
 
     def compose(self, x: Tensor, names: Sequence[str], count: Tensor | None = None) -> Tensor:
@@ -167,18 +172,25 @@ def attribute_groups(graph: Graph, attributes: Mapping[str, Any] | None) -> dict
     if attributes is None:
         return {graph.attribute or "group": graph.group}
     if not isinstance(attributes, Mapping) or not attributes:
-        problem = f"must map names to one value per node, got {attributes!r:.60}"
-        raise InputError(problem, argument="attributes", caller="cfc")
+        raise _refused(f"must map names to one value per node, got {attributes!r:.60}")
     found = {}
     for name, values in attributes.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise _refused(f"must give {name!r} one value per node, got {values!r:.60}")
         plain = values.tolist() if hasattr(values, "tolist") else list(values)
         if len(plain) != graph.num_nodes:
-            problem = f"{name!r} must have {graph.num_nodes:,} values, one per node, got "
-            raise InputError(f"{problem}{len(plain):,}", argument="attributes", caller="cfc")
+            problem = f"must give {name!r} {graph.num_nodes:,} values, one per node, got "
+            raise _refused(f"{problem}{len(plain):,}")
+        if all(value is None or value == NO_GROUP or str(value) == "nan" for value in plain):
+            raise _refused(f"must give {name!r} a value for some node, and all are unknown")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GraphWarning)
             found[str(name)] = torch.from_numpy(number_groups(plain, "drop", caller="cfc").group)
     return found
+
+
+def _refused(problem: str) -> InputError:
+    return InputError(f"attributes {problem}", argument="options", caller="cfc")
 
 
 def _filtered(graph: Graph, known: Tensor, ends: str) -> tuple[bool, Tensor]:

@@ -48,8 +48,11 @@ class DeBayes(CNE):
         sides: bool = True,
     ) -> None:
         super().__init__(graph, dimension, generator=generator, s1=s1, s2=s2, sides=sides)
-        self.register_buffer("category", torch.unique(graph.group, return_inverse=True)[1])
-        self.register_buffer("group_prior", solve_group_degrees(graph))
+        groups, category = torch.unique(graph.group, return_inverse=True)
+        self.register_buffer("category", category)
+        one = len(groups) == 1 and sides
+        prior = self.prior[:, None].double() if one else solve_group_degrees(graph)
+        self.register_buffer("group_prior", prior)
 
     def factors(self) -> tuple[Tensor, Tensor]:
         """In training ``(n, dimension + 2S)``: twice the embedding, one number per group, groups.

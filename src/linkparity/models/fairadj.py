@@ -16,6 +16,8 @@ from linkparity.training.objective import Epoch, Objective, Settings
 
 #: Steps on the weights between the steps on the adjacency matrix.
 ROUND = 50
+#: Steps on the adjacency matrix at a time, at most.
+MOST_STEPS = 10_000
 
 
 class FairAdj(LinkModel):
@@ -68,8 +70,9 @@ class FairAdj(LinkModel):
         strength: float = 20,
     ) -> None:
         super().__init__()
-        if strength != int(strength):
-            problem = f"must be a whole number of steps for fairadj, got {strength:g}"
+        if strength != int(strength) or strength > MOST_STEPS:
+            problem = f"must be a whole number of steps up to {MOST_STEPS:,} for fairadj, got "
+            problem += f"{strength:g}"
             raise InputError(problem, argument="strength", caller="fairadj")
         self.features = None if features is None else checked_features(features, graph)
         width = graph.num_nodes if self.features is None else self.features.shape[1]

@@ -1,9 +1,11 @@
 """LinkPredictor: fit on a graph and predict, with the interface of scikit-learn."""
 
 import inspect
+import math
 import operator
 import time
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, Self
 
 import torch
@@ -270,10 +272,21 @@ def check_parameters(given: LinkPredictor, graph: Graph) -> None:
     _check_postprocess(given)
 
 
+#: What an option of a model may be, by the annotation of its parameter, and how to say so.
+OPTION_KINDS: dict[object, tuple[Callable[[Any], bool], str]] = {
+    int: (lambda v: isinstance(v, int) and not isinstance(v, bool) and v > 0, "a whole number > 0"),
+    float: (
+        lambda v: isinstance(v, Real) and not isinstance(v, bool) and 0 < float(v) < math.inf,
+        "a number > 0",
+    ),
+    bool: (lambda v: isinstance(v, bool), "true or false"),
+}
+
+
 def _check_options(given: "LinkPredictor") -> None:
     """Refuse options that the model does not take."""
     made = MODELS[given.model] if isinstance(given.model, str) else given.model
-    takes = inspect.signature(made).parameters.values()
+    takes = list(inspect.signature(made).parameters.values())
     if not given.options or any(each.kind is each.VAR_KEYWORD for each in takes):
         return
     own = ("graph", "dimension", "generator", "strength")
@@ -283,6 +296,11 @@ def _check_options(given: "LinkPredictor") -> None:
             fix = f"it takes {', '.join(known)}" if known else "it takes none"
             problem = f"name {name!r}, which the model {given.model!r} does not take"
             raise _refused("options", problem, did_you_mean(str(name), known) + fix)
+    for each in takes:
+        if each.name in given.options and each.annotation in OPTION_KINDS:
+            fits, kind = OPTION_KINDS[each.annotation]
+            if not fits(value := given.options[each.name]):
+                raise _refused("options", f"must give {each.name} {kind}, got {value!r:.60}")
 
 
 def _check_strength(given: LinkPredictor) -> None:

@@ -11,7 +11,7 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -186,7 +186,11 @@ def _describe(predictor: "LinkPredictor", tensors: str, digest: str) -> dict[str
         None if isinstance(model, str) else f"{model.__module__}.{model.__qualname__}"
     )
     params["model"] = model if isinstance(model, str) else None
-    params["options"] = {k: v for k, v in options.items() if not isinstance(v, Tensor | np.ndarray)}
+    params["options"] = {
+        name: _plain_option(value)
+        for name, value in options.items()
+        if not isinstance(value, Tensor | np.ndarray)
+    }
     graph = predictor.graph_
     names = None if graph.names is None else [_plain(name) for name in graph.names]
     if names is not None and not all(isinstance(name, str | int) for name in names):
@@ -226,6 +230,17 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray | Tensor):
         return value.tolist()
     return value
+
+
+def _plain_option(value: object) -> object:
+    """Columns within an option as lists; a number that is none is unknown, which is None."""
+    if isinstance(value, Mapping):
+        return {name: _plain_option(each) for name, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain_option(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _refuse(value: object) -> object:

@@ -7,6 +7,8 @@ from linkparity.experiments.comparison import (
     AGREES,
     BETTER,
     DIFFERS,
+    TOLERANCE,
+    TOLERANCES,
     ComparedCell,
     count_verdicts,
 )
@@ -92,9 +94,12 @@ def differences(cells: Sequence[ComparedCell]) -> list[str]:
 def verdict_sentence(cells: Sequence[ComparedCell]) -> str:
     """How many cells agree."""
     found = count_verdicts(cells)
+    own = [name for name in TOLERANCES if any(cell.model == name for cell in cells)]
+    others = "".join(f"; {TOLERANCES[name]:g} for {name}" for name in own)
     return (
         f"Of {found['total']} published numbers {found['agree']} agree (within 3 of the paper's "
-        f"standard deviations, or 0.015), {found['better']} are better, {found['differ']} differ."
+        f"standard deviations, or {TOLERANCE:g}{others}), {found['better']} are better, "
+        f"{found['differ']} differ."
     )
 
 

@@ -278,11 +278,11 @@ def _draw(figures: dict[str, tuple[str, Any]], paths: Sequence[str]) -> None:
 def _table_row(
     summary: Summary, seed: str, values: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
-    strength = summary.gamma if summary.strength is None else summary.strength
+    gamma = None if summary.criterion == "none" else summary.gamma
     return {
         "dataset": data_name(summary), "method": summary.method, "model": summary.model,
-        "criterion": summary.criterion, "strength": strength, "seed": seed, "values": values,
-        "seconds": seconds,
+        "criterion": summary.criterion, "gamma": gamma, "strength": summary.strength,
+        "seed": seed, "values": values, "seconds": seconds,
     }  # fmt: skip
 
 

@@ -202,7 +202,7 @@ class SampledBatch:
             self.x = pair_products(widen(left.detach()), widen(right.detach()), index)
         largest = float(self.x.abs().max()) if len(self.x) else 0.0
         size, *rest = _shared(processes, len(index), largest)
-        self.total, self.bound = size, rest[0] + 1.0
+        self.total, self.bound = max(size, 1.0), rest[0] + 1.0
         self.cells = self.source = None
         if cells is not None:
             self.source = tensor_sums(self.x, cells)

@@ -141,4 +141,5 @@ def _simultaneous_tail(
             ratio = np.divide(np.abs(apart), s, out=np.zeros_like(apart), where=s > 0)
             largest = np.maximum(largest, ratio.max(axis=1))
     tail = NormalDist().cdf(-float(np.quantile(largest, confidence)))
-    return max(tail, (1 - confidence) / max(len(errors) * size * (size - 1), 1))
+    least: float = (1 - confidence) / max(len(errors) * size * (size - 1), 1)
+    return max(tail, least)
