@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel
-from linkparity.models.skip_gram import Corpus, SkipGram, fit_skip_gram
+from linkparity.models.skip_gram import Corpus, SkipGram, check_node_count, fit_skip_gram
 from linkparity.training.loop import gradient_steps
 from linkparity.training.objective import Epoch, Objective, Settings
 
@@ -54,6 +54,7 @@ class DeepWalk(LinkModel):
         yield from gradient_steps(self, graph, objective, settings)
 
     def _embed(self, graph: Graph, generator: torch.Generator) -> None:
+        check_node_count(graph.num_nodes)
         walker = Walker(graph, self.kind_of_nodes(graph))
         walks = walker.walk(self.corpus.walks, self.corpus.length, generator)
         skip_gram = SkipGram.of(walks, graph.num_nodes, self.corpus)

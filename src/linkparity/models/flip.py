@@ -12,7 +12,7 @@ from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel, group_cells
 from linkparity.models.fairwalk import Walker
 from linkparity.models.gae import glorot
-from linkparity.models.skip_gram import Corpus, SkipGram
+from linkparity.models.skip_gram import Corpus, SkipGram, check_node_count
 from linkparity.support.errors import InputError
 from linkparity.training.loop import Adam, Processes, adam_steps, backward_step
 from linkparity.training.objective import (
@@ -152,6 +152,7 @@ class _Players:
             graph, settings.negatives, criterion, settings.generator, Processes(),
             parity_weights(settings.pairs, criterion, weights), max(1, -(-rows // BATCHES)),
         )  # fmt: skip
+        check_node_count(graph.num_nodes)
         walker = Walker(graph, torch.zeros_like(graph.group))
         walks = walker.walk(model.corpus.walks, model.corpus.length, settings.generator)
         self.skip_gram = SkipGram.of(walks, graph.num_nodes, model.corpus)

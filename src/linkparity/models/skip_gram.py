@@ -47,6 +47,13 @@ class Corpus:
     subsample: float = 1e-3
 
 
+def check_node_count(count: int) -> None:
+    """Refuse more nodes than a matrix of counts can have, before any walk."""
+    if count > MOST_NODES:
+        problem = f"skip-gram counts every pair of nodes, and {count:,} nodes are more than "
+        raise InputError(f"{problem}{MOST_NODES:,}", "use another model")
+
+
 @dataclass(frozen=True, eq=False)
 class SkipGram:
     """The loss of embeddings and context vectors.
@@ -64,12 +71,6 @@ class SkipGram:
     @classmethod
     def of(cls, walks: Tensor, num_nodes: int, corpus: Corpus) -> Self:
         """The loss of ``(length, W)`` walks."""
-        if num_nodes > MOST_NODES:
-            raise InputError(
-                f"skip-gram counts every pair of nodes, and {num_nodes:,} nodes are more than "
-                f"{MOST_NODES:,}",
-                "use another model",
-            )
         seen = torch.bincount(walks.reshape(-1), minlength=num_nodes).double()
         count = window_counts(walks, num_nodes, corpus.window)
         ratio = corpus.subsample * seen.sum() / torch.where(seen > 0, seen, torch.inf)
