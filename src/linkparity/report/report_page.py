@@ -31,7 +31,7 @@ SYMBOLS = dict(zip(SHAPES, "●◆■▲✚▼◀", strict=True))
 #: Rows of the table of all fits; the downloads have all of them.
 MAX_FITS = 1000
 #: Bytes of the downloads, compressed, up to which rows keep everything.
-MAX_DOWNLOAD = 1_200_000
+MAX_DOWNLOAD = 800_000
 #: What rows lose, one after the other, where they would be too many bytes.
 BULKY = ("quantiles", "history", "notes", "reasons", "cells", "versions", "settings", "intervals")
 #: Panels with the charts that they are made of, and why there may be none.
@@ -278,10 +278,10 @@ def _draw(figures: dict[str, tuple[str, Any]], paths: Sequence[str]) -> None:
 def _table_row(
     summary: Summary, seed: str, values: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
-    gamma = None if summary.criterion == "none" else summary.gamma
+    one = summary.criterion != "none" and "max_gap" not in summary.settings  # tune chooses by seed
     return {
         "dataset": data_name(summary), "method": summary.method, "model": summary.model,
-        "criterion": summary.criterion, "gamma": gamma, "strength": summary.strength,
+        "criterion": summary.criterion, "gamma": summary.gamma if one else None, "strength": summary.strength,
         "seed": seed, "values": values, "seconds": seconds,
     }  # fmt: skip
 
