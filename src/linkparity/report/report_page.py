@@ -281,8 +281,8 @@ def _table_row(
     one = summary.criterion != "none" and "max_gap" not in summary.settings  # tune chooses by seed
     return {
         "dataset": data_name(summary), "method": summary.method, "model": summary.model,
-        "criterion": summary.criterion, "gamma": summary.gamma if one else None, "strength": summary.strength,
-        "seed": seed, "values": values, "seconds": seconds,
+        "criterion": summary.criterion, "gamma": summary.gamma if one else None,
+        "strength": summary.strength, "seed": seed, "values": values, "seconds": seconds,
     }  # fmt: skip
 
 
