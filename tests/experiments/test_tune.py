@@ -2,8 +2,10 @@
 
 import json
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 from table_cases import exit_code
 
@@ -296,3 +298,19 @@ def test_names_of_models_may_have_blanks_and_repeat_and_the_largest_seed_works()
     assert check_models("cne, gae,cne") == ["cne", "gae"]
     found = tune(lp.load("polbooks"), {"eo": 0.9}, "maxent", seed=2**32 - 1)
     assert found.qualified
+
+
+def test_tilts_for_links_stay_as_they_were_judged():
+    graph = lp.load("polbooks")
+    split = lp.split_links(graph, seed=0)
+    search = Search([split], {"eo": 0.001}, False, {"epochs": 5, "seed": 0})
+    plain, projected = islice(search.trials("dot-product"), 2)
+    assert plain.tilts is None
+    assert projected.tilts.table.any()
+    kept = search.refit(projected, graph)
+    assert kept.tilts_ is projected.tilts
+    assert kept.postprocess == "i-projection"
+    alone = lp.LinkPredictor("dot-product", epochs=5, seed=0).fit(graph)
+    index = graph.links
+    tilts = projected.tilts.of(graph.group[index]).numpy()
+    np.testing.assert_allclose(kept.predict_logits(index), alone.predict_logits(index) + tilts)

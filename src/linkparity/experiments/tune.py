@@ -19,7 +19,6 @@ from linkparity.experiments.tune_search import (
     Trial,
     best_trial,
     describe,
-    fit_uninterrupted,
 )
 from linkparity.graph import Graph, split_links
 from linkparity.metrics import Scores, evaluate
@@ -200,8 +199,7 @@ def tune(
         stopped = f"interrupted after {counted(len(curve), 'trial')}; the best so far is fitted now"
         warn(TrainingInterrupted, stopped, caller="tune")
     chosen = best_trial(curve)
-    predictor = search.predictor(chosen.model, chosen.gamma, chosen.postprocess, chosen.tolerance)
-    fit_uninterrupted(predictor, split.train)
+    predictor = search.refit(chosen, split.train)
     scores = evaluate(predictor, split, seed=seed, pairs="candidates")
     tilted = chosen.qualified and list(limits) == ["dp"] and not search.within(scores)
     if tilted:

@@ -12,6 +12,7 @@ from linkparity.graph import Graph, Split
 from linkparity.metrics import Scores, evaluate
 from linkparity.metrics.evaluation import scored_sets
 from linkparity.prediction import LinkPredictor, TrainingInterrupted
+from linkparity.prediction.postprocess import Tilts
 from linkparity.support.display import or_none
 from linkparity.support.errors import InputError
 from linkparity.training.objective import trained_criterion
@@ -41,6 +42,7 @@ class Trial:
         excess: largest ratio of a gap to its limit; at most 1 when all limits are kept.
         seconds: of the fit and its judgement, without those of further splits.
         tolerance: of the criterion.
+        tilts: those that were judged, where they were fitted to withheld links.
     """
 
     model: str
@@ -51,6 +53,7 @@ class Trial:
     excess: float
     seconds: float
     tolerance: float = 0.0
+    tilts: Tilts | None = None
 
     @property
     def qualified(self) -> bool:
@@ -200,6 +203,19 @@ class Search:
         tolerance = self.max_gap[self.criterion] / 2 if plain else None
         return self.predictor(str(fitted.model), gamma, PROJECTION, tolerance)
 
+    def refit(self, chosen: Trial, graph: Graph) -> LinkPredictor:
+        """The chosen setting on all training links.
+
+        Tilts that were fitted to withheld links stay as they were judged: fitted to others, they
+        would differ by chance, which nobody has judged.
+        """
+        own = (chosen.model, chosen.gamma, chosen.postprocess, chosen.tolerance)
+        setting = self.predictor(*own)
+        if chosen.tilts is None:
+            return fit_uninterrupted(setting, graph)
+        untilted = LinkPredictor(**setting.get_params() | {"postprocess": None})
+        return setting.tilt_fitted(fit_uninterrupted(untilted, graph), chosen.tilts)
+
     def within(self, scores: Scores) -> bool:
         """Whether dp, which is exact for these nodes, keeps its limit; True where it has none."""
         return "dp" not in self.max_gap or _ratio(scores.dp, self.max_gap["dp"]) <= 1
@@ -213,9 +229,11 @@ class Search:
         gaps = {name: self._judged(name, scores, steady) for name in self.max_gap}
         excess = max(_ratio(gaps[name], limit) for name, limit in self.max_gap.items())
         gamma = 0.0 if predictor.criterion is None else predictor.gamma
+        withheld = not trained_criterion(self.criterion).tilts_by_group
         return Trial(
             str(predictor.model), gamma, predictor.postprocess, scores.auc, gaps, excess,
             time.perf_counter() - began, predictor.tolerance,
+            predictor.tilts_ if withheld else None,
         )  # fmt: skip
 
     def _judged(self, name: str, scores: Scores, steady: SteadyEo | None) -> float:

@@ -197,14 +197,15 @@ class LinkPredictor(FittedPredictor):
         model.eval()
         return model, history
 
-    def tilt_fitted(self, other: "LinkPredictor") -> "LinkPredictor":
+    def tilt_fitted(self, other: "LinkPredictor", tilts: Tilts | None = None) -> "LinkPredictor":
         """Take over the model that another predictor trained, and tilt it as asked.
 
         The result is that of :meth:`fit` where both train alike; for criteria that tilt by group.
+        Others need tilts that are known already.
         """
         check_parameters(self, other.graph_)
         self.graph_, self.model_, self.history_ = other.graph_, other.model_, other.history_
-        self.tilts_ = self._tilts(self.model_, self.graph_)
+        self.tilts_ = self._tilts(self.model_, self.graph_) if tilts is None else tilts
         self.finish()
         self.fit_seconds_ = other.fit_seconds_
         return self
