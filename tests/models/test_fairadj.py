@@ -244,7 +244,7 @@ def test_what_it_cannot_do_is_one_line(capsys, monkeypatch):
     with pytest.raises(SystemExit, match="2"):
         main(["train", "polbooks", "--model", "fairadj", "--strength", "2.5"])
     said = capsys.readouterr().err
-    assert "--strength must be a whole number of steps for fairadj, got 2.5" in said
+    assert "--strength must be a whole number of steps up to 10,000 for fairadj, got 2.5" in said
     assert said.count("\n") == 1
     with pytest.raises(ValueError, match="options must have cells 'dp' or 'weak-dp', got 'eo'"):
         LinkPredictor("fairadj", options={"cells": "eo"}).fit(planted())
