@@ -5,7 +5,7 @@ import math
 import operator
 import time
 from collections.abc import Callable, Mapping
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Self
 
 import torch
@@ -275,7 +275,10 @@ def check_parameters(given: LinkPredictor, graph: Graph) -> None:
 
 #: What an option of a model may be, by the annotation of its parameter, and how to say so.
 OPTION_KINDS: dict[object, tuple[Callable[[Any], bool], str]] = {
-    int: (lambda v: isinstance(v, int) and not isinstance(v, bool) and v > 0, "a whole number > 0"),
+    int: (
+        lambda v: isinstance(v, Integral) and not isinstance(v, bool) and int(v) > 0,
+        "a whole number > 0",
+    ),
     float: (
         lambda v: isinstance(v, Real) and not isinstance(v, bool) and 0 < float(v) < math.inf,
         "a number > 0",
