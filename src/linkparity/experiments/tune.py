@@ -5,7 +5,6 @@ other: AUC and eo on the validation pairs, dp over all candidates, which is exac
 Plain models of further splits correct eo for the draw of the validation links.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +13,11 @@ from linkparity.experiments.rows import Row
 from linkparity.experiments.steady_eo import validation_splits
 from linkparity.experiments.train import Run
 from linkparity.experiments.tune_search import (
-    ROUNDING,
     Search,
     Trial,
     best_trial,
     describe,
+    times_limit,
 )
 from linkparity.graph import Graph, split_links
 from linkparity.metrics import Scores, evaluate
@@ -51,8 +50,6 @@ class Tuning(Displayed):
         curve: all trials, in the order in which they were made.
         max_gap: the limits by measure.
         complete: False when the search was interrupted.
-        tilted: whether the chosen setting, fitted on all training links, exceeded the limit on dp,
-            so that it was tilted to keep it.
     """
 
     run: Run
@@ -60,12 +57,16 @@ class Tuning(Displayed):
     curve: tuple[Trial, ...]
     max_gap: dict[str, float]
     complete: bool = True
-    tilted: bool = False
 
     @property
     def qualified(self) -> bool:
         """Whether the chosen setting kept every limit in validation."""
         return self.chosen.qualified
+
+    @property
+    def tilted(self) -> bool:
+        """Whether the choice exceeded the limit on dp once refitted, and was tilted to keep it."""
+        return self.predictor.postprocess != self.chosen.postprocess
 
     @property
     def predictor(self) -> LinkPredictor:
@@ -89,18 +90,15 @@ class Tuning(Displayed):
         text = f"{describe(self.chosen)}: {values} in validation"
         cut = "" if self.complete else f"Interrupted after {counted(len(self.curve), 'trial')}. "
         if not self.qualified:
-            help_ = (
-                "A higher limit, another model (--model), more links, or fewer and larger groups"
-            )
-            advice = f" {help_} would help." if self.complete else ""
-            return f"{cut}Nothing tried keeps {limits}. Nearest: {text}.{advice}"
+            near = f"{cut}Nothing tried keeps {limits}. Nearest: {text}."
+            return near + (ADVICE if self.complete else "")
         return f"{cut}Chosen for {limits}: {text}.{self._refitted()}"
 
     def _refitted(self) -> str:
         """What the fit on all training links changed about dp, if anything."""
         if self.tilted:
             return " Fitted on all training links it exceeded the limit on dp, and was tilted."
-        if self.scores.dp > self.max_gap.get("dp", math.inf) * (1 + 1e-6) + ROUNDING:
+        if "dp" in self.max_gap and times_limit(self.scores.dp, self.max_gap["dp"]) > 1:
             return f" Fitted on all training links its dp is {format_number(self.scores.dp)}."
         return ""
 
@@ -201,13 +199,13 @@ def tune(
     chosen = best_trial(curve)
     predictor = search.refit(chosen, split.train)
     scores = evaluate(predictor, split, seed=seed, pairs="candidates")
-    tilted = chosen.qualified and list(limits) == ["dp"] and not search.within(scores)
-    if tilted:
+    only_dp = chosen.qualified and list(limits) == ["dp"]
+    if only_dp and times_limit(scores.dp, limits["dp"]) > 1:
         predictor = search.projection(predictor).tilt_fitted(predictor)
         scores = evaluate(predictor, split, seed=seed, pairs="candidates")
     predictor.held_out_ = split.test.index[split.test.label == 1]
     run = Run(dataset, predictor, scores, "candidates")
-    return Tuning(run, chosen, tuple(curve), limits, complete, tilted)
+    return Tuning(run, chosen, tuple(curve), limits, complete)
 
 
 def limits(texts: Sequence[str]) -> dict[str, float]:

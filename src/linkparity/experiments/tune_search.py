@@ -122,6 +122,11 @@ class Search:
         """What is trained for: the first limit."""
         return next(iter(self.max_gap))
 
+    @property
+    def projects_for_free(self) -> bool:
+        """Whether tilts need no further fit, since the criterion looks at no links."""
+        return trained_criterion(self.criterion).tilts_by_group
+
     def trials(self, model: str) -> Iterator[Trial]:
         """The trials of one model: plain, then strengths around the best, each also projected.
 
@@ -142,7 +147,6 @@ class Search:
         yield trial
         if trial.suffices(enough):
             return
-        shared = trained_criterion(self.criterion).tilts_by_group  # a projection costs no fit
         found: dict[float, Trial] = {}
         for turn in range(len(GAMMAS) + HALVINGS):
             gamma = GAMMAS[turn] if turn < len(GAMMAS) else next_strength(found)
@@ -152,9 +156,9 @@ class Search:
             yield found[gamma]
             if found[gamma].suffices(enough):
                 return
-            if shared:
+            if self.projects_for_free:
                 yield self._projected(fitted, steady)
-        if not shared:
+        if not self.projects_for_free:
             best = best_trial(list(found.values()))
             yield self._projected(self.predictor(model, best.gamma / math.sqrt(10), None), steady)
 
@@ -186,7 +190,7 @@ class Search:
         """The trial of the same model, tilted."""
         began = time.perf_counter()
         setting = self.projection(fitted)
-        if trained_criterion(self.criterion).tilts_by_group:
+        if self.projects_for_free:
             setting.tilt_fitted(fitted)
         else:
             fit_uninterrupted(setting, self.split.train)
@@ -216,10 +220,6 @@ class Search:
         untilted = LinkPredictor(**setting.get_params() | {"postprocess": None})
         return setting.tilt_fitted(fit_uninterrupted(untilted, graph), chosen.tilts)
 
-    def within(self, scores: Scores) -> bool:
-        """Whether dp, which is exact for these nodes, keeps its limit; True where it has none."""
-        return "dp" not in self.max_gap or _ratio(scores.dp, self.max_gap["dp"]) <= 1
-
     def judge(self, predictor: LinkPredictor, began: float, steady: SteadyEo | None) -> Trial:
         """The trial of a fitted predictor."""
         scores = evaluate(
@@ -227,13 +227,12 @@ class Search:
             pairs="candidates", measures=["auc", *self.max_gap],
         )  # fmt: skip
         gaps = {name: self._judged(name, scores, steady) for name in self.max_gap}
-        excess = max(_ratio(gaps[name], limit) for name, limit in self.max_gap.items())
+        excess = max(times_limit(gaps[name], limit) for name, limit in self.max_gap.items())
         gamma = 0.0 if predictor.criterion is None else predictor.gamma
-        withheld = not trained_criterion(self.criterion).tilts_by_group
         return Trial(
             str(predictor.model), gamma, predictor.postprocess, scores.auc, gaps, excess,
             time.perf_counter() - began, predictor.tolerance,
-            predictor.tilts_ if withheld else None,
+            None if self.projects_for_free else predictor.tilts_,
         )  # fmt: skip
 
     def _judged(self, name: str, scores: Scores, steady: SteadyEo | None) -> float:
@@ -262,7 +261,7 @@ def fit_uninterrupted(predictor: LinkPredictor, graph: Graph) -> LinkPredictor:
             raise KeyboardInterrupt from None
 
 
-def _ratio(gap: float, limit: float) -> float:
+def times_limit(gap: float, limit: float) -> float:
     """How often the limit goes into the gap; infinite where the gap is undefined.
 
     What rounding adds to a projection within the limit does not count.

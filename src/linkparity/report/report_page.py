@@ -278,10 +278,11 @@ def _draw(figures: dict[str, tuple[str, Any]], paths: Sequence[str]) -> None:
 def _table_row(
     summary: Summary, seed: str, values: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
-    one = summary.criterion != "none" and "max_gap" not in summary.settings  # tune chooses by seed
+    chosen_per_seed = "max_gap" in summary.settings  # by tune
+    gamma = None if summary.criterion == "none" or chosen_per_seed else summary.gamma
     return {
         "dataset": data_name(summary), "method": summary.method, "model": summary.model,
-        "criterion": summary.criterion, "gamma": summary.gamma if one else None,
+        "criterion": summary.criterion, "gamma": gamma,
         "strength": summary.strength, "seed": seed, "values": values, "seconds": seconds,
     }  # fmt: skip
 

@@ -5,12 +5,16 @@ Two measurements of the same pairs share their nodes, so a change is known bette
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 
 from linkparity.metrics.intervals.covariance import EQUAL, Spread, of_differences
-from linkparity.metrics.intervals.estimates import critical, difference_errors, normal_draws
+from linkparity.metrics.intervals.estimates import (
+    critical,
+    difference_errors,
+    normal_draws,
+    tail_probability,
+)
 
 Ends = tuple[float, float]
 
@@ -125,10 +129,7 @@ def _joint_errors(spread: Spread, size: int, sign: int) -> tuple[np.ndarray, np.
 def _simultaneous_tail(
     spread: Spread, errors: Sequence[np.ndarray], confidence: float, seed: int
 ) -> float:
-    """The tail probability at which d, d⁰, δ and σ of all pairs hold with ``confidence``.
-
-    It is never below that of Bonferroni.
-    """
+    """The tail probability at which d, d⁰, δ and σ of all pairs hold with ``confidence``."""
     assert spread.covariance is not None
     off = normal_draws(spread.covariance, seed)
     size = off.shape[1] // 2
@@ -140,6 +141,4 @@ def _simultaneous_tail(
             s = error[c, c + 1 :]
             ratio = np.divide(np.abs(apart), s, out=np.zeros_like(apart), where=s > 0)
             largest = np.maximum(largest, ratio.max(axis=1))
-    tail = NormalDist().cdf(-float(np.quantile(largest, confidence)))
-    least: float = (1 - confidence) / max(len(errors) * size * (size - 1), 1)
-    return max(tail, least)
+    return tail_probability(largest, confidence, len(errors) * size * (size - 1))

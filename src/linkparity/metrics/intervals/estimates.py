@@ -284,10 +284,7 @@ def difference_errors(spread: Spread) -> tuple[np.ndarray, np.ndarray]:
 def _simultaneous_tail(
     covariance: np.ndarray, error: np.ndarray, confidence: float, seed: int
 ) -> float:
-    """The tail probability at which all differences hold with ``confidence``.
-
-    It is never below that of Bonferroni, where rounding makes a difference of next to no variance.
-    """
+    """The tail probability at which all differences hold with ``confidence``."""
     size = len(error)
     if size <= 2:
         return (1 - confidence) / 2
@@ -298,8 +295,17 @@ def _simultaneous_tail(
         apart = np.abs(off[:, c + 1 :] - off[:, c, None])
         ratio = np.divide(apart, s, out=np.zeros_like(apart), where=s > 0)
         largest = np.maximum(largest, ratio.max(axis=1))
-    tail = NormalDist().cdf(-float(np.quantile(largest, confidence)))
-    return max(tail, (1 - confidence) / (size * (size - 1)))
+    return tail_probability(largest, confidence, size * (size - 1))
+
+
+def tail_probability(largest: np.ndarray, confidence: float, tails: int) -> float:
+    """The tail that draws of the largest standardised difference leave beyond ``confidence``.
+
+    It is never below that of Bonferroni for so many tails: where a difference has next to no
+    variance, rounding makes its draws as large as can be.
+    """
+    drawn = NormalDist().cdf(-float(np.quantile(largest, confidence)))
+    return max(drawn, (1 - confidence) / max(tails, 1))
 
 
 def normal_draws(covariance: np.ndarray, seed: int) -> np.ndarray:
