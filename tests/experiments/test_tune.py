@@ -11,7 +11,13 @@ from table_cases import exit_code
 
 import linkparity as lp
 from linkparity.experiments.tune import check_models, limits, tune
-from linkparity.experiments.tune_search import Search, Trial, best_trial, next_strength
+from linkparity.experiments.tune_search import (
+    Search,
+    Trial,
+    best_trial,
+    chosen_trial,
+    next_strength,
+)
 from linkparity.prediction import TrainingInterrupted
 from linkparity.report.tune_page import tuning_html
 from linkparity.support.errors import InputError
@@ -29,6 +35,30 @@ def test_the_best_auc_within_the_limits_is_chosen_else_the_nearest():
     assert best_trial(curve) is curve[2]
     assert best_trial(curve[:1]) is curve[0]
     assert best_trial([trial(0, 0.9, 3.0), trial(1, 0.2, 2.0)]).gamma == 1
+
+
+def test_an_estimate_within_next_to_no_auc_of_the_best_is_the_smallest():
+    curve = [
+        trial(0, 0.95, 5.0), trial(1, 0.9, 0.99), trial(10, 0.8995, 0.4), trial(30, 0.8991, 0.2),
+        trial(100, 0.8, 0.1),
+    ]  # fmt: skip
+    assert chosen_trial(curve, estimates=True) is curve[3]
+    assert chosen_trial(curve, estimates=False) is curve[1]
+    assert chosen_trial(curve[:1], estimates=True) is curve[0]
+
+
+@pytest.mark.parametrize(("limit", "trials"), [("eo", 5), ("dp", 2)])
+def test_estimates_of_the_first_strengths_are_compared_before_the_search_ends(limit, trials):
+    graph = lp.load("polbooks")
+    split = lp.split_links(graph, test=0.1, seed=0)
+    search = Search([split], {limit: 0.01}, False, {"epochs": 1})
+
+    def judge(predictor, began, steady):
+        plain = predictor.criterion is None
+        return trial(predictor.gamma, 0.9, 5.0 if plain else 1.0)
+
+    object.__setattr__(search, "judge", judge)
+    assert len(list(search.trials("dot-product"))) == trials
 
 
 def test_strengths_are_halved_toward_accuracy_or_extended_toward_parity():

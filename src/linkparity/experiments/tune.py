@@ -15,7 +15,7 @@ from linkparity.experiments.train import Run
 from linkparity.experiments.tune_search import (
     Search,
     Trial,
-    best_trial,
+    chosen_trial,
     describe,
     times_limit,
 )
@@ -196,7 +196,7 @@ def tune(
         complete = False
         stopped = f"interrupted after {counted(len(curve), 'trial')}; the best so far is fitted now"
         warn(TrainingInterrupted, stopped, caller="tune")
-    chosen = best_trial(curve)
+    chosen = chosen_trial(curve, search.estimates)
     predictor = search.refit(chosen, split.train)
     scores = evaluate(predictor, split, seed=seed, pairs="candidates")
     only_dp = chosen.qualified and list(limits) == ["dp"]

@@ -20,8 +20,9 @@ from linkparity.training.objective import trained_criterion
 #: Strengths tried first; then the range beside the best of them is halved on a log scale.
 GAMMAS = (1.0, 10.0, 100.0)
 HALVINGS = 3
-#: A setting within the limits that costs no more AUC than this ends the search: little is left to
-#: gain, and each further trial on the same validation links is another chance to be lucky.
+#: A loss of AUC that is next to nothing. A setting within the limits that costs no more ends the
+#: search: each further trial on the same validation links is another chance to be lucky. Among
+#: settings that differ by no more, the one with the smallest gap is taken where gaps are estimates.
 SMALL_LOSS = 0.001
 #: A gap that is 0 but for rounding.
 ROUNDING = 1e-7
@@ -127,15 +128,21 @@ class Search:
         """Whether tilts need no further fit, since the criterion looks at no links."""
         return trained_criterion(self.criterion).tilts_by_group
 
+    @property
+    def estimates(self) -> bool:
+        """Whether a limited gap is an estimate, which may be larger on other links."""
+        return "eo" in self.max_gap
+
     def trials(self, model: str) -> Iterator[Trial]:
         """The trials of one model: plain, then strengths around the best, each also projected.
 
-        They end with one that is within the limits and nearly as accurate as the plain model.
+        They end with one that is within the limits and nearly as accurate as the plain model; where
+        gaps are estimates, not before the first strengths have been compared.
         """
         began = time.perf_counter()
         plain = fit_uninterrupted(self.predictor(model, 0.0, None), self.split.train)
         took = time.perf_counter() - began
-        steady, complete = self._steady_eo(plain) if "eo" in self.max_gap else (None, True)
+        steady, complete = self._steady_eo(plain) if self.estimates else (None, True)
         trial = self.judge(plain, time.perf_counter() - took, steady)
         yield trial
         if not complete:
@@ -143,9 +150,10 @@ class Search:
         if trial.qualified:
             return
         enough = trial.auc - SMALL_LOSS
-        trial = self._projected(plain, steady)
-        yield trial
-        if trial.suffices(enough):
+        projected = self._projected(plain, steady)
+        yield projected
+        compared = len(GAMMAS) if self.estimates else 0
+        if not compared and projected.suffices(enough):
             return
         found: dict[float, Trial] = {}
         for turn in range(len(GAMMAS) + HALVINGS):
@@ -154,7 +162,8 @@ class Search:
             fitted = fit_uninterrupted(self.predictor(model, gamma, None), self.split.train)
             found[gamma] = self.judge(fitted, began, steady)
             yield found[gamma]
-            if found[gamma].suffices(enough):
+            done = any(each.suffices(enough) for each in (projected, *found.values()))
+            if done and len(found) >= compared:
                 return
             if self.projects_for_free:
                 yield self._projected(fitted, steady)
@@ -199,12 +208,14 @@ class Search:
     def projection(self, fitted: LinkPredictor) -> LinkPredictor:
         """The setting with tilts, not fitted; a plain model within the limit, others to parity.
 
-        The I-projection within the limit is the nearest model that keeps it. The tolerance of a
-        regularized model is also that of its training, so that it stays as it was.
+        The I-projection within the limit is the nearest model that keeps it. Tilts for links are
+        fitted to some of them, so that they go to parity and leave the limit to chance. The
+        tolerance of a regularized model is also that of its training, so that it stays as it was.
         """
         plain = fitted.criterion is None
         gamma = 0.0 if plain else fitted.gamma
-        tolerance = self.max_gap[self.criterion] / 2 if plain else None
+        within = plain and self.projects_for_free
+        tolerance = self.max_gap[self.criterion] / 2 if within else None
         return self.predictor(str(fitted.model), gamma, PROJECTION, tolerance)
 
     def refit(self, chosen: Trial, graph: Graph) -> LinkPredictor:
@@ -278,6 +289,15 @@ def best_trial(curve: Sequence[Trial]) -> Trial:
     if qualified:
         return max(qualified, key=lambda trial: trial.auc)
     return min(curve, key=lambda trial: trial.excess)
+
+
+def chosen_trial(curve: Sequence[Trial], estimates: bool) -> Trial:
+    """The best trial; where gaps are estimates, the smallest gap that costs next to no AUC."""
+    best = best_trial(curve)
+    if not estimates or not best.qualified:
+        return best
+    near = [each for each in curve if each.suffices(best.auc - SMALL_LOSS)]
+    return min(near, key=lambda trial: trial.excess)
 
 
 def next_strength(found: Mapping[float, Trial]) -> float:

@@ -51,7 +51,7 @@ class Look:
     background: str = "#ffffff"
     models: tuple[str, ...] = (
         "#1f5fa8", "#c25e00", "#1b7f5c", "#8a4fa3", "#b3262e", "#00798c", "#7a5230", "#b0307a",
-        "#6b7a12", "#55606c",
+        "#6b7a12", "#55606c", "#a67f00", "#3a3fb5",
     )  # fmt: skip
     width: int | str = 640
     legends: bool = True
@@ -65,7 +65,8 @@ class Look:
         )
         return cls(
             ink, dim, line, accent, on_accent, "transparent",
-            tuple(f"var(--m{number})" for number in range(1, 11)), "container", legends=False,
+            tuple(f"var(--m{number + 1})" for number in range(len(cls.models))), "container",
+            legends=False,
         )  # fmt: skip
 
 

@@ -66,6 +66,8 @@ def tradeoff(charts: ChartStyle) -> Any:
         names.encode(x, y, alt.Text("method:N")),
     ]  # fmt: skip
     title = "['↑ ' + titles[quality], '→ ' + titles[gap]]"
+    if look.legends:  # a page says which data set is shown
+        title = title.replace("[", "[dataset, ", 1)
     return charts.finish(
         alt.layer(*layers), title, "Quality against gap of every method.",
         ("dataset", "seed", "gap", "quality", "hidden", "followed", "titles"), height=380,

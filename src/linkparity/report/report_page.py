@@ -177,7 +177,7 @@ class Report:
         by_method = {each.method: each for each in self.summaries}
         found = []
         for name, each in by_method.items():
-            color = self.choices.models.index(each.model) % 10 + 1
+            color = self.choices.models.index(each.model) % len(Look.models) + 1
             shape = SHAPES[self.choices.criteria.index(each.criterion) % len(SHAPES)]
             found.append({"method": name, "color": f"m{color}", "symbol": SYMBOLS[shape]})
         return found
