@@ -169,8 +169,9 @@ def tune(
         params: further arguments of :class:`~linkparity.LinkPredictor`.
 
     Returns:
-        The chosen model, fitted on all training links, with its measures and the trials. Where no
-        setting keeps the limits, the one that comes nearest. Where the chosen one, once fitted on
+        The chosen model, fitted on all training links, with its measures and the trials. With a
+        limit on eo, which is an estimate, it has the smallest gap of those whose AUC is at most
+        0.001 below the best. Where no setting keeps the limits, it is the one that comes nearest. Where the chosen one, once fitted on
         all training links, exceeds a limit on dp alone, it is tilted to keep it. Ctrl-C ends the
         search early, with a warning.
     """
