@@ -37,7 +37,7 @@ def measured(splits: tuple[lp.Split, ...], model: str, gamma: float) -> str:
     for k, each in enumerate(own):
         used = [plain[(k + j) % len(splits)] for j in range(SPLITS)]
         naive.append(each.means.eo)
-        corrected.append(SteadyEo.of(used).gap(each))
+        corrected.append(SteadyEo.of(used).gap(each)[0])
     truth = gap(np.mean([each.means.link_mean for each in own], axis=0))
     columns = [
         f"{np.mean(values):.4f} ± {np.std(values, ddof=1):.4f}" for values in (naive, corrected)

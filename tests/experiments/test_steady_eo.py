@@ -29,7 +29,8 @@ def test_a_setting_that_follows_the_plain_model_gets_the_mean_over_all_splits(se
     plain = [scored(prob, groups, label) for groups, label, prob in parts]
     steady = SteadyEo.of(plain)
     groups, label, prob = parts[0]
-    found = steady.link_means(scored(shift + slope * prob, groups, label))
+    found, variance = steady.link_means(scored(shift + slope * prob, groups, label))
+    assert (variance >= 0).all()
     every = ScoredPairs.of(
         prob=np.concatenate([part[2] for part in parts]),
         groups=np.concatenate([part[0] for part in parts]),
@@ -49,19 +50,21 @@ def test_one_split_and_a_constant_plain_model_change_nothing():
     groups, label, prob = drawn(3)
     own, constant = scored(prob, groups, label), scored(np.full(len(prob), 0.3), groups, label)
     for plain in (scored(prob[::-1], groups, label), constant):
-        assert SteadyEo.of([plain]).gap(own) == pytest.approx(own.means.eo, abs=1e-12)
+        assert SteadyEo.of([plain]).gap(own)[0] == pytest.approx(own.means.eo, abs=1e-12)
     other = scored(np.full(len(prob), 0.9), *drawn(4)[:2])
-    assert SteadyEo.of([constant, other]).gap(own) == pytest.approx(own.means.eo, abs=1e-12)
+    assert SteadyEo.of([constant, other]).gap(own)[0] == pytest.approx(own.means.eo, abs=1e-12)
 
 
 def test_a_few_links_correct_nothing_and_means_stay_between_0_and_1():
     groups, label = [[0, 0], [0, 0], [0, 1]], [1, 1, 1]
     first, other = scored([0.9, 0.901, 0.8], groups, label), scored([0.1] * 3, groups, label)
     own = scored([0.2, 0.6, 0.4], groups, label)
-    np.testing.assert_array_equal(SteadyEo.of([first, other]).link_means(own), own.means.link_mean)
+    means, variance = SteadyEo.of([first, other]).link_means(own)
+    np.testing.assert_array_equal(means, own.means.link_mean)
+    assert variance[own.means.groups.index(("a", "a"))] == pytest.approx(0.08 / 2)
     groups, label, prob = drawn(5, count=400)
     low = SteadyEo.of([scored(prob, groups, label), scored(prob * 0, groups, label)])
-    means = low.link_means(scored(prob / 9, groups, label))
+    means, _ = low.link_means(scored(prob / 9, groups, label))
     assert (means[~np.isnan(means)] >= 0).all()
 
 
@@ -78,9 +81,30 @@ def test_the_corrected_gap_scatters_less_about_the_truth():
         parts = [rng.choice(4000, 200, replace=False) for _ in range(5)]
         steady = SteadyEo.of([scored(plain[part], groups[part], ones[part]) for part in parts])
         own = scored(setting[parts[0]], groups[parts[0]], ones[:200])
-        errors.append((own.means.eo - truth, steady.gap(own) - truth))
+        errors.append((own.means.eo - truth, steady.gap(own)[0] - truth))
     naive, corrected = np.sqrt(np.mean(np.square(errors), axis=0))
     assert corrected < 0.6 * naive
+
+
+@pytest.mark.parametrize("noise", [0.03, 0.3])
+def test_standard_errors_are_those_of_repeated_draws(noise):
+    rng = np.random.default_rng(1)
+    means, variances = [], []
+    for _ in range(300):
+        parts = []
+        for _ in range(3):
+            groups = np.sort(rng.integers(0, 3, (240, 2)), axis=1)
+            parts.append((groups, rng.beta(2, 2, 240)))
+        ones = np.ones(240, dtype=int)
+        steady = SteadyEo.of([scored(plain, groups, ones) for groups, plain in parts])
+        groups, plain = parts[0]
+        setting = 0.5 * plain + 0.25 + noise * (rng.random(240) - 0.5)
+        mean, variance = steady.link_means(scored(setting, groups, ones))
+        means.append(mean)
+        variances.append(variance)
+    ratio = np.sqrt(np.mean(variances, axis=0)) / np.std(means, axis=0)
+    assert (ratio > 0.85).all()
+    assert (ratio < 1.18).all()
 
 
 def test_the_first_split_is_that_of_its_seed_and_the_others_differ():

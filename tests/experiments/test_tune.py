@@ -26,8 +26,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
 EPOCHS = 30
 
 
-def trial(gamma, auc, excess, model="cne"):
-    return Trial(model, gamma, None, auc, {"dp": excess / 100}, excess, 0.1)
+def trial(gamma, auc, excess, error=0.0):
+    return Trial("cne", gamma, None, auc, {"dp": excess / 100}, excess, excess + error, 0.1)
 
 
 def test_the_best_auc_within_the_limits_is_chosen_else_the_nearest():
@@ -37,14 +37,17 @@ def test_the_best_auc_within_the_limits_is_chosen_else_the_nearest():
     assert best_trial([trial(0, 0.9, 3.0), trial(1, 0.2, 2.0)]).gamma == 1
 
 
-def test_an_estimate_within_next_to_no_auc_of_the_best_is_the_smallest():
+def test_an_estimate_stays_within_the_limit_by_its_error_where_that_costs_next_to_no_auc():
     curve = [
-        trial(0, 0.95, 5.0), trial(1, 0.9, 0.99), trial(10, 0.8995, 0.4), trial(30, 0.8991, 0.2),
-        trial(100, 0.8, 0.1),
+        trial(0, 0.95, 5.0, 0.3), trial(1, 0.9, 0.99, 0.3), trial(10, 0.8995, 0.6, 0.3),
+        trial(30, 0.8991, 0.4, 0.3), trial(100, 0.8, 0.1, 0.3),
     ]  # fmt: skip
-    assert chosen_trial(curve, estimates=True) is curve[3]
-    assert chosen_trial(curve, estimates=False) is curve[1]
-    assert chosen_trial(curve[:1], estimates=True) is curve[0]
+    assert chosen_trial(curve) is curve[2]
+    assert chosen_trial([curve[0], curve[1], curve[4]]) is curve[1]
+    assert chosen_trial(curve[:1]) is curve[0]
+    unsafe = [replace(each, cautious_excess=each.excess + 1) for each in curve]
+    assert chosen_trial(unsafe) is unsafe[3]
+    assert chosen_trial([replace(each, cautious_excess=each.excess) for each in curve]).gamma == 1
 
 
 @pytest.mark.parametrize(("limit", "trials"), [("eo", 5), ("dp", 2)])

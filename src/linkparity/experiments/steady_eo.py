@@ -48,10 +48,12 @@ class SteadyEo:
     Attributes:
         plain: the plain model on the pairs of the first split.
         mean: :math:`\bar p_c^{\,*}` by the groups of c.
+        links: number of links behind each of them.
     """
 
     plain: ScoredPairs
     mean: dict[tuple[str, ...], float]
+    links: dict[tuple[str, ...], float]
 
     @classmethod
     def of(cls, scored: Sequence[ScoredPairs]) -> "SteadyEo":
@@ -64,25 +66,40 @@ class SteadyEo:
                 if count:
                     links[groups] += count
                     mass[groups] += count * mean
-        return cls(scored[0], {groups: mass[groups] / links[groups] for groups in links})
+        return cls(scored[0], {groups: mass[groups] / links[groups] for groups in links}, links)
 
-    def link_means(self, scored: ScoredPairs) -> np.ndarray:
-        """``(M,)`` corrected means of a setting, scored on the pairs of the first split."""
+    def link_means(self, scored: ScoredPairs) -> tuple[np.ndarray, np.ndarray]:
+        """``(M,)`` corrected means of a setting, scored on the first split, and their variances."""
         own, plain = scored.means.link_mean, self.plain.means.link_mean
         assert scored.label is not None
         counts = scored.in_cells[scored.label[scored.in_cells] == 1]
-        cell = scored.code[counts]
+        cell, cells = scored.code[counts], len(own)
         change = scored.prob[counts] - own[cell]
         known = self.plain.prob[counts] - plain[cell]
         spread, freedom = float(known @ known), len(counts) - len(np.unique(cell))
+        number = np.bincount(cell, minlength=cells)
         if freedom < MIN_FREEDOM or spread <= ROUNDING * len(counts):
-            return own
+            return own, _variance(change, cell, number) / number.clip(1)
         slope = float(change @ known) / spread
-        over_splits = [self.mean.get(groups, np.nan) for groups in scored.means.groups]
-        corrected: np.ndarray = own + slope * (np.array(over_splits) - plain)
-        return corrected.clip(0.0, 1.0)
+        over_splits = np.array([self.mean.get(groups, np.nan) for groups in scored.means.groups])
+        variance = _variance(change - slope * known, cell, number) / number.clip(1)
+        links = np.array([self.links.get(groups, 0.0) for groups in scored.means.groups])
+        variance += slope**2 * _variance(known, cell, number) / links.clip(1)
+        return (own + slope * (over_splits - plain)).clip(0.0, 1.0), variance
 
-    def gap(self, scored: ScoredPairs) -> float:
-        """The largest difference between two corrected means."""
+    def gap(self, scored: ScoredPairs) -> tuple[float, float]:
+        """The largest difference between two corrected means, and its standard error."""
         small = scored.means.small(scored.min_pairs, links=True)
-        return gap(np.where(small, np.nan, self.link_means(scored)))
+        means, variance = self.link_means(scored)
+        means = np.where(small, np.nan, means)
+        found = gap(means)
+        if np.isnan(found):
+            return found, np.nan
+        ends = [np.nanargmin(means), np.nanargmax(means)]
+        return found, float(np.sqrt(variance[ends].sum()))
+
+
+def _variance(centred: np.ndarray, cell: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """``(M,)`` variance of values, less their mean, within each pair of groups."""
+    squares = np.bincount(cell, centred**2, minlength=len(number))
+    return np.asarray(squares / (number - 1).clip(1))

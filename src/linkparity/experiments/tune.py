@@ -170,10 +170,10 @@ def tune(
 
     Returns:
         The chosen model, fitted on all training links, with its measures and the trials. With a
-        limit on eo, which is an estimate, it has the smallest gap of those whose AUC is at most
-        0.001 below the best. Where no setting keeps the limits, it is the one that comes nearest. Where the chosen one, once fitted on
-        all training links, exceeds a limit on dp alone, it is tilted to keep it. Ctrl-C ends the
-        search early, with a warning.
+        limit on eo, which is an estimate, up to 0.001 of AUC is given up for a gap that is within
+        it by a standard error. Where no setting keeps the limits, it is the one that comes nearest.
+        Where the chosen one, once fitted on all training links, exceeds a limit on dp alone, it is
+        tilted to keep it. Ctrl-C ends the search early, with a warning.
     """
     limits = _check_limits(max_gap)
     names = check_models(models)
@@ -197,7 +197,7 @@ def tune(
         complete = False
         stopped = f"interrupted after {counted(len(curve), 'trial')}; the best so far is fitted now"
         warn(TrainingInterrupted, stopped, caller="tune")
-    chosen = chosen_trial(curve, search.estimates)
+    chosen = chosen_trial(curve)
     predictor = search.refit(chosen, split.train)
     scores = evaluate(predictor, split, seed=seed, pairs="candidates")
     only_dp = chosen.qualified and list(limits) == ["dp"]

@@ -21,8 +21,8 @@ from linkparity.training.objective import trained_criterion
 GAMMAS = (1.0, 10.0, 100.0)
 HALVINGS = 3
 #: A loss of AUC that is next to nothing. A setting within the limits that costs no more ends the
-#: search: each further trial on the same validation links is another chance to be lucky. Among
-#: settings that differ by no more, the one with the smallest gap is taken where gaps are estimates.
+#: search: each further trial on the same validation links is another chance to be lucky. It is also
+#: what a choice may cost whose gap, an estimate, is within the limit by its standard error.
 SMALL_LOSS = 0.001
 #: A gap that is 0 but for rounding.
 ROUNDING = 1e-7
@@ -41,6 +41,7 @@ class Trial:
         gaps: the value that is compared with the limit, by measure; ``eo`` is corrected by plain
             models of further splits.
         excess: largest ratio of a gap to its limit; at most 1 when all limits are kept.
+        cautious_excess: the same of a gap and its standard error, where it is an estimate.
         seconds: of the fit and its judgement, without those of further splits.
         tolerance: of the criterion.
         tilts: those that were judged, where they were fitted to withheld links.
@@ -52,6 +53,7 @@ class Trial:
     auc: float
     gaps: dict[str, float]
     excess: float
+    cautious_excess: float
     seconds: float
     tolerance: float = 0.0
     tilts: Tilts | None = None
@@ -86,7 +88,7 @@ def most_trials(criterion: str) -> int:
 def describe(trial: Trial) -> str:
     """A setting in a few words.
 
-    >>> describe(Trial("cne", 10.0, "i-projection", 0.9, {"dp": 0.01}, 1.0, 2.0))
+    >>> describe(Trial("cne", 10.0, "i-projection", 0.9, {"dp": 0.01}, 1.0, 1.0, 2.0))
     'cne, γ = 10, I-projection'
     """
     parts = [trial.model, f"γ = {trial.gamma:.3g}" if trial.gamma else "plain"]
@@ -237,29 +239,37 @@ class Search:
             predictor, self.split, 0.95 if self.confident else None, seed=predictor.seed,
             pairs="candidates", measures=["auc", *self.max_gap],
         )  # fmt: skip
-        gaps = {name: self._judged(name, scores, steady) for name in self.max_gap}
-        excess = max(times_limit(gaps[name], limit) for name, limit in self.max_gap.items())
+        judged = {name: self._judged(name, scores, steady) for name in self.max_gap}
+        gaps = {name: gap for name, (gap, _) in judged.items()}
+        cautious = {name: gap + error for name, (gap, error) in judged.items()}
         gamma = 0.0 if predictor.criterion is None else predictor.gamma
         return Trial(
-            str(predictor.model), gamma, predictor.postprocess, scores.auc, gaps, excess,
+            str(predictor.model), gamma, predictor.postprocess, scores.auc, gaps,
+            self._excess(gaps), self._excess(cautious),
             time.perf_counter() - began, predictor.tolerance,
             None if self.projects_for_free else predictor.tilts_,
         )  # fmt: skip
 
-    def _judged(self, name: str, scores: Scores, steady: SteadyEo | None) -> float:
-        """The value; of an estimate with ``confident`` an upper end, 1 where none is known."""
+    def _excess(self, gaps: Mapping[str, float]) -> float:
+        return max(times_limit(gaps[name], limit) for name, limit in self.max_gap.items())
+
+    def _judged(self, name: str, scores: Scores, steady: SteadyEo | None) -> tuple[float, float]:
+        """The value and its standard error, 0 for what is exact.
+
+        With ``confident`` the value of an estimate is an upper end, 1 where none is known.
+        """
         value = scores.values[name]
         if math.isnan(value):
             problem = f"{name} cannot be judged on the validation pairs: {scores.reasons[name]}"
             fix = "limit another measure, or give more links or groups"
             raise InputError(problem, fix, argument="max_gap", caller="tune")
         if name != "eo" or steady is None:
-            return value
-        corrected = steady.gap(scores.scored)
+            return value, 0.0
+        corrected, error = steady.gap(scores.scored)
         if not self.confident:
-            return corrected
+            return corrected, error
         upper = scores.intervals["eo"][1]
-        return 1.0 if math.isnan(upper) else min(corrected + upper - value, 1.0)
+        return (1.0 if math.isnan(upper) else min(corrected + upper - value, 1.0)), 0.0
 
 
 def fit_uninterrupted(predictor: LinkPredictor, graph: Graph) -> LinkPredictor:
@@ -291,13 +301,21 @@ def best_trial(curve: Sequence[Trial]) -> Trial:
     return min(curve, key=lambda trial: trial.excess)
 
 
-def chosen_trial(curve: Sequence[Trial], estimates: bool) -> Trial:
-    """The best trial; where gaps are estimates, the smallest gap that costs next to no AUC."""
+def chosen_trial(curve: Sequence[Trial]) -> Trial:
+    """The best trial, or one that costs next to no AUC and is within the limits more safely.
+
+    An estimate that is just within its limit is beyond it on other links half of the time. Of the
+    trials within the limits and 0.001 of the best AUC, the most accurate is taken that stays
+    within them with a standard error added; where none does, the one that comes nearest to it.
+    """
     best = best_trial(curve)
-    if not estimates or not best.qualified:
+    if not best.qualified:
         return best
     near = [each for each in curve if each.suffices(best.auc - SMALL_LOSS)]
-    return min(near, key=lambda trial: trial.excess)
+    safe = [each for each in near if each.cautious_excess <= 1]
+    if safe:
+        return max(safe, key=lambda trial: trial.auc)
+    return min(near, key=lambda trial: trial.cautious_excess)
 
 
 def next_strength(found: Mapping[float, Trial]) -> float:
