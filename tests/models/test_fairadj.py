@@ -228,16 +228,39 @@ def test_features_take_the_place_of_the_identity():
     assert torch.allclose(model.embedding(), wanted, atol=1e-5)
 
 
-def test_graphs_without_links_or_groups_have_nothing_to_learn():
+def test_graphs_without_links_have_nothing_to_learn():
     empty = Graph(6, torch.empty(0, 2), [0, 1, 2, 0, 1, 2])
     assert np.isfinite(LinkPredictor("fairadj", epochs=3).fit(empty).embedding_).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*learned nothing")  # in one epoch
+@pytest.mark.parametrize("name", ["fairadj", "flip"])
+@pytest.mark.parametrize("group", [0, -1])
+def test_graphs_with_nothing_to_compare_are_refused_unless_the_strength_is_0(name, group):
     graph = planted()
-    one = Graph(graph.num_nodes, graph.links, torch.zeros_like(graph.group))
-    none = Graph(graph.num_nodes, graph.links, torch.full_like(graph.group, -1))
-    for each in (one, none):
-        model = made(each)
-        list(train(model, each, epochs=2))
-        assert model.adjacency.equal(model.support.even())
+    alone = Graph(graph.num_nodes, graph.links, torch.full_like(graph.group, group))
+    with pytest.raises(ValueError, match=f"{name}: compares pairs of different groups, and this"):
+        LinkPredictor(name, epochs=1).fit(alone)
+    fitted = LinkPredictor(name, epochs=1, strength=0).fit(alone)
+    assert np.isfinite(fitted.embedding_).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*learned nothing")  # of so few links
+@pytest.mark.parametrize(("name", "strength"), [("fairadj", 200), ("flip", 0.5)])
+def test_sides_with_groups_of_their_own_are_compared_by_pair_of_groups(name, strength):
+    """Every pair is between groups, so that within and between tell nothing apart."""
+    rng = np.random.default_rng(0)
+    near = rng.random((20, 15)) < np.where(np.add.outer(range(20), range(15)) % 2, 0.15, 0.5)
+    links = np.argwhere(near) + [0, 20]
+    group = [i % 2 for i in range(20)] + [2 + j % 2 for j in range(15)]
+    graph = Graph(35, links, group, side=[0] * 20 + [1] * 15)
+    default, plain, by_pair = (
+        LinkPredictor(name, strength=each, options=cells).fit(graph)
+        for each, cells in ((strength, None), (0, None), (strength, {"cells": "dp"}))
+    )
+    found = [each.predict_logits(links) for each in (default, plain, by_pair)]
+    np.testing.assert_array_equal(found[0], found[2])
+    assert np.abs(found[0] - found[1]).max() > 0.01
 
 
 def test_what_it_cannot_do_is_one_line(capsys, monkeypatch):

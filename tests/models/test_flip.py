@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 from planted import all_index, cell_gap, make, planted, planted_bipartite, untidy
@@ -154,14 +155,24 @@ def test_it_tells_pairs_of_groups_apart_where_only_one_side_has_groups():
         made(planted(), cells="eo")
 
 
-def test_graphs_without_links_or_groups_are_learned_from():
+def test_graphs_without_links_are_learned_from():
+    graph = Graph(6, torch.empty(0, 2), [0, 1, 2, 0, 1, 2])
+    model = made(graph)
+    assert len(list(train(model, graph, epochs=1))) == 1
+    assert model(all_index(graph)).isfinite().all()
+
+
+@pytest.mark.filterwarnings("ignore:.*learned nothing")  # in two epochs
+def test_without_an_adversary_nothing_depends_on_groups():
     graph = planted()
-    empty = Graph(6, torch.empty(0, 2), [0, 1, 2, 0, 1, 2])
     none = Graph(graph.num_nodes, graph.links, torch.full_like(graph.group, -1))
-    for each in (empty, none):
-        model = made(each)
-        assert len(list(train(model, each, epochs=1))) == 1
-        assert model(all_index(each)).isfinite().all()
+    asked = {"strength": 0, "epochs": 2, "dimension": 8}
+    found = [
+        LinkPredictor("flip", options=options, **asked).fit(each).predict_logits(graph.links)
+        for each, options in ((graph, None), (graph, {"cells": "dp"}), (none, None))
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
 
 
 @pytest.mark.parametrize("make_graph", [planted, planted_bipartite])

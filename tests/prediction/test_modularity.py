@@ -73,6 +73,35 @@ def test_each_change_is_the_best_of_all(graph, seed):
         assert found.tolist() == predicted.tolist()
 
 
+@pytest.mark.parametrize("logits", [[5.0, 0.1], [0.1, 5.0]])
+def test_of_equal_falls_the_prediction_nearest_to_the_threshold_is_turned_over(logits):
+    even = Graph(8, [[0, 1], [4, 5], [0, 4], [1, 5]], [0, 0, 0, 0, 1, 1, 1, 1])
+    found = lower_modularity(even, [[2, 3], [6, 7]], logits, share=0.5)
+    assert found.tolist() == [value == 5.0 for value in logits]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "logits", "more", "said"),
+    [
+        ([[0, 99]], [1.0], {}, "no node 99 was trained on"),
+        ([[0, -1]], [1.0], {}, "no node -1 was trained on"),
+        ([[1, 2, 3]], [1.0], {}, r"pairs must be a \(P, 2\) array of node numbers"),
+        ("x", [1.0], {}, "pairs must be integers"),
+        ([[0, 1]], [1.0], {}, r"pairs row 0, \[0, 1\], is a link of the graph"),
+        ([[2, 2]], [1.0], {}, "joins a node to itself"),
+        ([[2, 3], [3, 2]], [1.0, 2.0], {}, r"row 1, \[3, 2\], occurs before"),
+        ([[2, 3]], ["a"], {}, "logits must be numbers"),
+        ([[2, 3]], [math.nan], {}, "logits must be numbers, got nan at position 0"),
+        ([[2, 3]], [1.0, 2.0], {}, r"logits must have the shape \(1,\)"),
+        ([[2, 3]], [1.0], {"share": "a"}, "share must be a number"),
+    ],
+)
+def test_bad_input_is_one_line(pairs, logits, more, said):
+    graph = Graph(4, [[0, 1], [0, 2]], [0, 0, 1, 2])
+    with pytest.raises(ValueError, match=said):
+        lower_modularity(graph, pairs, logits, **more)
+
+
 def test_modularity_falls_and_the_budget_is_kept(graph):
     index, logits = candidates(graph, 400)
     plain = logits > 0

@@ -85,6 +85,13 @@ class Experiment:
             check.check_predictor(("pairs",), pairs=self.pairs)
         for position, gamma in enumerate(self.gammas):
             check.check_predictor(("gammas", position), gamma=gamma)
+        names = [str(each["name"]) for each in self.models if isinstance(each, Mapping)]
+        strong = [name for name in names if MODELS[name].strength is not None]
+        if self.strengths and not strong:
+            problem = f"no model here has a strength of its own: {', '.join(names)}"
+            raise SettingError(("strengths",), problem, "leave it out")
+        for (position, strength), name in product(enumerate(self.strengths), strong):
+            check.check_predictor(("strengths", position), model=name, strength=strength)
 
     @classmethod
     def read(cls, path: str | Path) -> "Experiment":

@@ -75,6 +75,10 @@ class LinkModel(nn.Module):
         """
         return gradient_steps(self, graph, objective, settings)
 
+    @classmethod
+    def check_strength(cls, strength: float) -> None:
+        """Refuse a strength that the method does not take; overridden where it has a range."""
+
     @torch.no_grad()
     def constrain(self) -> None:
         """Project the parameters onto their domain; called before each step."""
@@ -178,21 +182,31 @@ def check_learned(model: LinkModel, graph: Graph, generator: torch.Generator) ->
             TrainingWarning,
             f"the model learned nothing: links have a mean logit of {mean[0]:.3g}, all pairs "
             f"{mean[1]:.3g}, so that its cross-entropy is not below that of a constant",
-            "try another lr, gamma or number of epochs",
+            "try another lr, number of epochs, or strength of what it is trained with",
             caller="LinkPredictor",
         )
 
 
-def group_cells(groups: Tensor, cells: str | None, model: str) -> Tensor:
+def group_cells(groups: Tensor, cells: str | None, model: str, strength: float) -> Tensor:
     """``(K, 2)`` groups → ``(K,)`` cells that a method compares, −1 for none.
 
     Args:
         groups: of the ends of pairs.
-        cells: ``"dp"``, ``"weak-dp"``, or None for the latter where a pair has two groups.
+        cells: ``"dp"``, ``"weak-dp"``, or None for the latter where it tells pairs apart.
         model: that has the argument.
+        strength: of the method, which needs two cells unless it is 0.
     """
     if cells not in (None, "dp", "weak-dp"):
         problem = f"must have cells 'dp' or 'weak-dp', got {cells!r}"
         raise InputError(problem, argument="options", caller=model)
-    two = bool((groups != NO_GROUP).all(dim=1).any())
-    return Cells.prepare(groups, cells or ("weak-dp" if two else "dp")).cell
+    two = groups[(groups != NO_GROUP).all(dim=1)]
+    within = two[:, 0] == two[:, 1]
+    default = "weak-dp" if within.any() and not within.all() else "dp"
+    cell = Cells.prepare(groups, cells or default).cell
+    if strength and len(torch.unique(cell[cell >= 0])) < 2:
+        raise InputError(
+            "compares pairs of different groups, and this graph has fewer than two kinds of them",
+            "take a strength of 0, or another model",
+            where=model,
+        )
+    return cell

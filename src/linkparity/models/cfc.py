@@ -178,6 +178,8 @@ def attribute_groups(graph: Graph, attributes: Mapping[str, Any] | None) -> dict
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise _refused(f"must give {name!r} one value per node, got {values!r:.60}")
         plain = values.tolist() if hasattr(values, "tolist") else list(values)
+        if any(isinstance(value, list | tuple | Mapping) for value in plain):
+            raise _refused(f"must give {name!r} one value per node, got several")
         if len(plain) != graph.num_nodes:
             problem = f"must give {name!r} {graph.num_nodes:,} values, one per node, got "
             raise _refused(f"{problem}{len(plain):,}")

@@ -47,7 +47,7 @@ class FairAdj(LinkModel):
         features: ``(n, F)`` numbers of the nodes.
         step: η.
         cells: ``"weak-dp"``, pairs within groups and between groups, or ``"dp"``, the pairs of
-            groups; by default the former where pairs have two groups.
+            groups; by default the former where there are both.
         strength: steps on Ã.
     """
 
@@ -70,10 +70,7 @@ class FairAdj(LinkModel):
         strength: float = 20,
     ) -> None:
         super().__init__()
-        if strength != int(strength) or strength > MOST_STEPS:
-            problem = f"must be a whole number of steps up to {MOST_STEPS:,} for fairadj, got "
-            problem += f"{strength:g}"
-            raise InputError(problem, argument="strength", caller="fairadj")
+        self.check_strength(strength)
         self.features = None if features is None else checked_features(features, graph)
         width = graph.num_nodes if self.features is None else self.features.shape[1]
         self.first = glorot(width, hidden, generator)
@@ -83,6 +80,14 @@ class FairAdj(LinkModel):
         self.register_buffer("adjacency", self.support.even())
         self.generator, self.step, self.strength = generator, step, int(strength)
         self.cells = cells
+
+    @classmethod
+    def check_strength(cls, strength: float) -> None:
+        """A number of steps."""
+        if not 0 <= strength <= MOST_STEPS or strength != int(strength):
+            problem = f"must be a whole number of steps up to {MOST_STEPS:,} for fairadj, got "
+            problem += f"{strength:g}"
+            raise InputError(problem, argument="strength", caller="fairadj")
 
     def factors(self) -> tuple[Tensor, Tensor]:
         """The embeddings, twice."""
@@ -112,7 +117,7 @@ class FairAdj(LinkModel):
 
     def steps(self, graph: Graph, objective: Objective, settings: Settings) -> Iterator[Epoch]:
         """Adam on the weights and projected gradient steps on the matrix, in turns."""
-        means = CellMeans(graph, self.cells)
+        means = CellMeans(graph, self.cells, self.strength or 0)
         pairs = VariationalPairs(graph, objective, settings, self.draw)
         due = False
         for row in adam_steps(self, pairs, objective, settings):
@@ -149,10 +154,11 @@ class CellMeans:
 
     Args:
         graph: whose pairs.
-        cells: ``"dp"``, ``"weak-dp"``, or None for the latter where pairs have two groups.
+        cells: ``"dp"``, ``"weak-dp"``, or None for the latter where it tells pairs apart.
+        strength: of the method, which needs two cells unless it is 0.
     """
 
-    def __init__(self, graph: Graph, cells: str | None) -> None:
+    def __init__(self, graph: Graph, cells: str | None, strength: float = 0) -> None:
         side = torch.zeros_like(graph.group) if graph.side is None else graph.side
         both = torch.stack([side, graph.group], dim=1)
         kinds, self.kind = torch.unique(both, dim=0, return_inverse=True)
@@ -163,7 +169,7 @@ class CellMeans:
             pairs *= kinds[first, 0] != kinds[second, 0]
         first, second, pairs = first[pairs > 0], second[pairs > 0], pairs[pairs > 0]
         groups = torch.stack([kinds[first, 1], kinds[second, 1]], dim=1)
-        cell = group_cells(groups, cells, "fairadj")
+        cell = group_cells(groups, cells, "fairadj", strength)
         known = cell >= 0
         self.size, self.first, self.second = len(kinds), first[known], second[known]
         #: The cell of each pair of kinds, numbered without gaps, and the pairs of each cell.

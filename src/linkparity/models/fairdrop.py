@@ -49,12 +49,17 @@ class FairDrop(GAE):
         strength: float = 0.16,
     ) -> None:
         super().__init__(graph, dimension, generator=generator, hidden=hidden, features=features)
-        if not 0 <= strength <= 0.5:
-            problem = f"must lie between 0 and 0.5 for fairdrop, got {strength:g}"
-            raise InputError(problem, argument="strength", caller="fairdrop")
+        self.check_strength(strength)
         self.strength = strength
         #: The matrix of the kept links, which training uses.
         self.kept_spread = self.spread
+
+    @classmethod
+    def check_strength(cls, strength: float) -> None:
+        """δ lies between 0 and ½."""
+        if not 0 <= strength <= 0.5:
+            problem = f"must lie between 0 and 0.5 for fairdrop, got {strength:g}"
+            raise InputError(problem, argument="strength", caller="fairdrop")
 
     def embedding(self) -> Tensor:
         """``(n, dimension)``, by the kept links in training and by all of them in use."""
@@ -78,14 +83,16 @@ def keep_chance(graph: Graph, strength: float) -> Tensor:
     """
     first, second = graph.group[graph.links].T
     known = (first != NO_GROUP) & (second != NO_GROUP)
-    if strength and len(known) and not known.any():
+    bias = torch.where(first == second, -strength, strength)
+    chance = torch.where(known, bias, 0.0) + 0.5
+    if strength and len(chance) and len(torch.unique(chance)) == 1:
+        kind = "whose two ends have a group" if not known.any() else "within and between groups"
         raise InputError(
-            "needs links whose two ends have a group, and this graph has none",
+            f"needs links {kind}, and this graph has none",
             "take a strength of 0, which drops links whatever their groups, or another model",
             where="fairdrop",
         )
-    bias = torch.where(first == second, -strength, strength)
-    return torch.where(known, bias, 0.0) + 0.5
+    return chance
 
 
 class _Subgraphs:

@@ -54,8 +54,8 @@ class Flip(LinkModel):
         dimension: of u, and of the hidden layers.
         generator: source of randomness.
         cells: what the adversary tells apart: ``"weak-dp"``, pairs within groups from pairs between
-            them, or ``"dp"``, the pairs of groups; by default the former where pairs have two
-            groups. A pair without a group is not shown to it.
+            them, or ``"dp"``, the pairs of groups; by default the former where there are both. A
+            pair without a group is not shown to it.
         strength: β.
     """
 
@@ -75,18 +75,25 @@ class Flip(LinkModel):
         strength: float = 0.1,
     ) -> None:
         super().__init__()
-        if not 0 <= strength <= 1:
-            problem = f"must lie between 0 and 1 for flip, got {strength:g}"
-            raise InputError(problem, argument="strength", caller="flip")
+        self.check_strength(strength)
         self.strength = strength
         drawn = torch.rand(graph.num_nodes, dimension, generator=generator, dtype=torch.float32)
         self.u = nn.Parameter((2 * drawn - 1) / dimension)
         self.context = nn.Parameter(torch.zeros(graph.num_nodes, dimension))
         self.predictor = Player(dimension, 1, generator)
         pairs = possible_pairs(graph.group, graph.side)
-        cell = group_cells(pairs, cells, "flip")
+        cell = group_cells(pairs, cells, "flip", strength)
         self.cell = cell_table(pairs, cell, graph.num_groups)
-        self.adversary = Player(dimension, int(cell.max()) + 1 if len(cell) else 0, generator)
+        unused = torch.Generator()  # without an adversary, nothing depends on the groups
+        outputs = int(cell.max()) + 1 if len(cell) else 0
+        self.adversary = Player(dimension, outputs, generator if strength else unused)
+
+    @classmethod
+    def check_strength(cls, strength: float) -> None:
+        """β lies between 0 and 1."""
+        if not 0 <= strength <= 1:
+            problem = f"must lie between 0 and 1 for flip, got {strength:g}"
+            raise InputError(problem, argument="strength", caller="flip")
 
     def forward(self, index: Tensor) -> Tensor:
         """``(P, 2)`` pairs of nodes → ``(P,)`` logits."""

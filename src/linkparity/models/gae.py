@@ -116,10 +116,13 @@ def glorot(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
 
 
 def checked_features(features: object, graph: Graph) -> Tensor:
-    """``(n, F)`` numbers of the nodes, or an error."""
+    """``(n, F)`` finite numbers of the nodes, or an error."""
     found = tensor(features).float()
     if found.ndim != 2 or len(found) != graph.num_nodes:
         shape = tuple(found.shape)
         problem = f"must have the shape ({graph.num_nodes}, F), one row per node, got {shape}"
-        raise InputError(problem, argument="features", caller="GAE")
+        raise InputError(problem, argument="features")
+    if not found.isfinite().all():
+        node = int((~found.isfinite()).any(dim=1).nonzero()[0])
+        raise InputError(f"must be finite, and node {node} has others", argument="features")
     return found

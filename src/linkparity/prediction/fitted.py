@@ -11,10 +11,15 @@ from torch import Tensor
 
 from linkparity.graph.graph import Graph
 from linkparity.graph.groups import GraphWarning
-from linkparity.graph.pairs import Pairs
 from linkparity.models import LinkModel
 from linkparity.prediction.postprocess import Tilts
-from linkparity.prediction.ranking import Ranking, node_numbers, pair_logits, rank_partners
+from linkparity.prediction.ranking import (
+    Ranking,
+    node_numbers,
+    pair_index,
+    pair_logits,
+    rank_partners,
+)
 from linkparity.support.arrays import expit
 from linkparity.support.errors import InputError, PlainError
 from linkparity.support.randomness import stream
@@ -87,14 +92,7 @@ class FittedPredictor:
 
     def _index(self, pairs: object) -> Tensor:
         self._check_fitted()
-        given = pairs.index if isinstance(pairs, Pairs) else pairs
-        index = node_numbers(given, self.graph_, "pairs", "LinkPredictor")
-        if not index.numel():
-            return index.view(0, 2)
-        if index.ndim != 2 or index.shape[1] != 2:
-            problem = f"must be a (P, 2) array of node numbers, got the shape {tuple(index.shape)}"
-            raise InputError(problem, argument="pairs", caller="LinkPredictor")
-        return index
+        return pair_index(pairs, self.graph_, "pairs", "LinkPredictor")
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "model_"):

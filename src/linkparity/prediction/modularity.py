@@ -13,8 +13,13 @@ from torch import Tensor
 from linkparity.criteria.group_pairs import occurring_pairs
 from linkparity.graph.graph import Graph
 from linkparity.graph.groups import NO_GROUP
-from linkparity.graph.pairs import Pairs
+from linkparity.graph.validation import pair_codes
+from linkparity.prediction.ranking import pair_index
+from linkparity.support.arrays import check_shape, real_number, tensor
 from linkparity.support.errors import InputError
+
+#: Difference of two modularities that rounding may cause.
+ROUNDING = 1e-14
 
 
 def modularity(graph: Graph, added: object = None) -> float:
@@ -25,7 +30,9 @@ def modularity(graph: Graph, added: object = None) -> float:
     >>> modularity(Graph(4, [[0, 1], [2, 3]], [0, 0, 1, 1]))
     0.5
     """
-    links = graph.links if added is None else torch.cat([graph.links, _pairs(added)])
+    links = graph.links
+    if added is not None:
+        links = torch.cat([links, _new_pairs(added, graph, "added", "modularity")])
     return _Counts.of(graph.group[links].numpy(), graph.num_groups).modularity
 
 
@@ -52,25 +59,25 @@ def lower_modularity(
     Returns:
         ``(P,)`` bool, the predictions.
     """
-    index = _pairs(pairs)
-    score = np.asarray(torch.as_tensor(logits), dtype=np.float64) - threshold
-    if score.shape != (len(index),):
-        problem = f"must have the shape ({len(index)},), got {score.shape}"
-        raise InputError(problem, "give one per pair", argument="logits", caller="lower_modularity")
-    if not 0 <= share <= 1:
-        problem = f"must lie between 0 and 1, got {share:g}"
-        raise InputError(problem, argument="share", caller="lower_modularity")
+    caller = "lower_modularity"
+    index = _new_pairs(pairs, graph, "pairs", caller)
+    score = _numbers(logits, len(index)) - real_number(threshold, "threshold", caller)
+    if not 0 <= real_number(share, "share", caller) <= 1:
+        raise InputError(
+            f"must lie between 0 and 1, got {share:g}", argument="share", caller=caller
+        )
     predicted: np.ndarray = score > 0
     groups = graph.group[index].numpy()
     linked = np.concatenate([graph.group[graph.links].numpy(), groups[predicted]])
     counts = _Counts.of(linked, graph.num_groups)
     queues = _queues(groups, predicted, score)
     for _ in range(int(share * len(index))):
-        falls = [counts.change(key) for key in queues]
-        best = int(np.argmin(falls)) if falls else -1
-        if best < 0 or falls[best] >= 0:
+        falls = {key: counts.change(key) for key in queues}
+        most = min(falls.values(), default=0.0)
+        if most >= 0:
             break
-        key = list(queues)[best]
+        equal = [key for key, fall in falls.items() if fall <= most + ROUNDING]
+        key = min(equal, key=lambda each: abs(score[queues[each][-1]]))
         position = queues[key].pop()
         predicted[position] = not predicted[position]
         counts.apply(key)
@@ -137,7 +144,34 @@ def _queues(
     return found
 
 
-def _pairs(pairs: object) -> Tensor:
-    """``(P, 2)`` pairs of nodes."""
-    index = pairs.index if isinstance(pairs, Pairs) else torch.as_tensor(pairs).long()
-    return index.reshape(-1, 2)
+def _new_pairs(pairs: object, graph: Graph, argument: str, caller: str) -> Tensor:
+    """``(P, 2)`` pairs of two nodes, each once and none of them a link of the graph."""
+    index = pair_index(pairs, graph, argument, caller)
+    codes = pair_codes(index, graph.num_nodes)
+    once = torch.zeros(len(index), dtype=torch.bool)
+    once[np.unique(codes.numpy(), return_index=True)[1]] = True
+    wrong = {
+        "joins a node to itself": index[:, 0] == index[:, 1],
+        "is a link of the graph": graph.is_link(index),
+        "occurs before": ~once,
+    }
+    for problem, found in wrong.items():
+        if found.any():
+            row = int(found.nonzero()[0])
+            text = f"row {row}, {index[row].tolist()}, {problem}"
+            raise InputError(text, "leave it out", argument=argument, caller=caller)
+    return index
+
+
+def _numbers(logits: object, count: int) -> np.ndarray:
+    """``(count,)`` float64 that are numbers."""
+    try:
+        found = tensor(logits).double()
+    except (TypeError, ValueError):
+        problem = f"must be numbers, got {logits!r:.60}"
+        raise InputError(problem, argument="logits", caller="lower_modularity") from None
+    check_shape(found, count, "logits", "lower_modularity")
+    if found.isnan().any():
+        problem = f"must be numbers, got nan at position {int(found.isnan().nonzero()[0])}"
+        raise InputError(problem, argument="logits", caller="lower_modularity")
+    return np.asarray(found.numpy())

@@ -18,7 +18,7 @@ from linkparity.models import MODELS, LinkModel
 from linkparity.models.base import check_learned
 from linkparity.prediction.fitted import FittedPredictor
 from linkparity.prediction.postprocess import Tilts, fit_tilt_table, withhold_links
-from linkparity.support.arrays import check_seed, whole_number
+from linkparity.support.arrays import check_seed, real_number, whole_number
 from linkparity.support.errors import InputError, warn
 from linkparity.support.randomness import stream
 from linkparity.support.registry import did_you_mean
@@ -317,6 +317,7 @@ def _check_strength(given: LinkPredictor) -> None:
         have = [each for each, model in MODELS.items() if model.strength is not None]
         fix = f"leave it out, or choose one of {', '.join(have)}" if have else "leave it out"
         raise _refused("strength", f"does not apply to the model {name!r}", fix)
+    made.check_strength(real_number(given.strength, "strength", "LinkPredictor"))
     bounded(given.strength, "strength")
 
 

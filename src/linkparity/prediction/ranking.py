@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from linkparity.graph.graph import Graph
+from linkparity.graph.pairs import Pairs
 from linkparity.models import LinkModel
 from linkparity.prediction.postprocess import Tilts
 from linkparity.support.arrays import integers, whole_number
@@ -68,6 +69,18 @@ def node_numbers(values: object, graph: Graph, argument: str, caller: str) -> Te
             caller=caller,
         )
     return found
+
+
+def pair_index(pairs: object, graph: Graph, argument: str, caller: str) -> Tensor:
+    """``(P, 2)`` node numbers of an array, or of ``Pairs``."""
+    given = pairs.index if isinstance(pairs, Pairs) else pairs
+    index = node_numbers(given, graph, argument, caller)
+    if not index.numel():
+        return index.view(0, 2)
+    if index.ndim != 2 or index.shape[1] != 2:
+        problem = f"must be a (P, 2) array of node numbers, got the shape {tuple(index.shape)}"
+        raise InputError(problem, argument=argument, caller=caller)
+    return index
 
 
 def rank_partners(
