@@ -1,14 +1,21 @@
 """What a criterion changed: the plain twin, the two gaps, and the warning."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
 from table_cases import exit_code
 
 import linkparity as lp
-from linkparity.experiments.compare_with_plain import Comparison, compare_with_plain, held_out_gap
+from linkparity.experiments.compare_with_plain import (
+    Comparison,
+    _advice,
+    compare_with_plain,
+    held_out_gap,
+)
 from linkparity.experiments.train import train_run
+from linkparity.prediction import TrainingInterrupted
 from linkparity.training.objective import trained_criterion
 
 EPOCHS = 40
@@ -59,6 +66,22 @@ def test_a_criterion_that_is_not_reached_is_said(graph):
     assert found.reached is False
     unknown = (float("nan"), float("nan"))
     assert Comparison("dp", "candidates", unknown, unknown, unknown, unknown).reached is None
+
+
+def test_ctrl_c_in_the_fit_of_the_twin_leaves_the_run_uncompared(graph, run, monkeypatch):
+    def interrupted(self, graph, y=None, on_epoch=None):
+        warnings.warn("stopped", TrainingInterrupted, stacklevel=1)
+        return self
+
+    monkeypatch.setattr(lp.LinkPredictor, "fit", interrupted)
+    with pytest.warns(TrainingInterrupted, match="interrupted; the run is not compared"):
+        assert compare_with_plain(graph, run) is None
+
+
+def test_advice_names_only_what_is_left_to_do(graph):
+    own, known = trained_criterion("equalized-odds"), trained_criterion("dp")
+    assert _advice(own, tilted=True) == "choose other pairs or another gamma"
+    assert _advice(known, tilted=False).endswith("postprocess by i-projection, or let tune choose")
 
 
 def test_tilts_and_small_pairs_of_groups_are_compared_as_the_run_measures_them(graph):

@@ -146,7 +146,7 @@ def test_an_interrupted_search_keeps_the_best_so_far():
     ("texts", "said"),
     [
         (["dp"], "must be a measure and a number, got 'dp'"),
-        (["dq=1"], "unknown measure 'dq'"),
+        (["dq=1"], "cannot limit 'dq'; use one of dp, eo"),
         (["auc=0.5"], "cannot limit 'auc'; use one of dp, eo"),
         (["dp=2"], "must lie between 0 and 1, got dp=2"),
         (["dp=0.1,dp=0.2"], "has two limits on dp"),
@@ -214,16 +214,70 @@ def test_a_projection_within_the_limit_is_the_fit_of_its_settings(found):
     assert projected[0].gamma == 0
     assert projected[0].tolerance == 0.005
     assert projected[0].gaps["dp"] == pytest.approx(0.01, abs=1e-6)
-    assert all(t.gaps["dp"] < 1e-6 for t in projected[1:])
+    assert all(t.gaps["dp"] <= 0.01 * (1 + 1e-6) for t in projected)
     inner = lp.split_links(lp.split_links(lp.load("polbooks"), seed=0).train, test=0.2, seed=1)
-    for trial in projected[:2]:
-        again = lp.LinkPredictor(
-            "dot-product", "dp", trial.gamma, 0, epochs=EPOCHS, dimension=8,
-            postprocess="i-projection", tolerance=trial.tolerance,
-        ).fit(inner.train)  # fmt: skip
-        scores = lp.evaluate(again, inner, None, pairs="candidates")
-        assert trial.auc == pytest.approx(scores.auc, abs=1e-12)
-        assert trial.gaps["dp"] == pytest.approx(scores.dp, abs=1e-9)
+    again = lp.LinkPredictor(
+        "dot-product", "dp", 0, 0, epochs=EPOCHS, dimension=8, postprocess="i-projection",
+        tolerance=0.005,
+    ).fit(inner.train)  # fmt: skip
+    scores = lp.evaluate(again, inner, None, pairs="candidates")
+    assert projected[0].auc == pytest.approx(scores.auc, abs=1e-12)
+    assert projected[0].gaps["dp"] == pytest.approx(scores.dp, abs=1e-9)
+
+
+def test_tilts_of_a_regularized_model_go_to_the_limit_and_no_further(found):
+    gammas = [t.gamma for t in found.curve]
+    beyond = [k for k in found.curve if k.gamma and not k.postprocess and not k.qualified]
+    assert beyond
+    for trained in beyond:
+        tilted = found.curve[gammas.index(trained.gamma) + 1]
+        assert tilted.postprocess == "i-projection"
+        assert tilted.gaps["dp"] == pytest.approx(0.01, abs=1e-6)
+        assert tilted.tolerance == 0.005
+
+
+@pytest.mark.parametrize("pairs", ["sampled", "all"])
+def test_a_limit_is_about_candidates_whatever_the_training_is_about(pairs):
+    graph = lp.load("polbooks")
+    found = tune(graph, {"dp": 0.03}, "dot-product", pairs=pairs, epochs=EPOCHS, dimension=8)
+    tilted = [t for t in found.curve if t.postprocess]
+    assert all(t.gaps["dp"] <= 0.03 * (1 + 1e-6) for t in tilted)
+    assert found.scores.dp <= 0.03 * (1 + 1e-6)
+    assert not found.exceeded
+    assert found.predictor.pairs == pairs
+
+
+def test_a_dp_beyond_its_limit_beside_one_on_eo_is_said(found):
+    over = replace(found, max_gap={"eo": 0.9, "dp": found.scores.dp / 2})
+    assert over.exceeded
+    assert over.to_dict()["exceeded"]
+    assert "above the limit" in over.finding()
+    assert not found.exceeded
+
+
+def test_small_pairs_of_groups_can_be_left_out():
+    graph = lp.load("polbooks")
+    asked = {"epochs": 30, "dimension": 8}
+    every = tune(graph, {"dp": 0.9}, "dot-product", **asked)
+    some = tune(graph, {"dp": 0.9}, "dot-product", min_pairs=1000, **asked)
+    split = lp.split_links(lp.split_links(graph, seed=0).train, test=0.2, seed=1)
+    plain = lp.LinkPredictor("dot-product", **asked).fit(split.train)
+    known = lp.evaluate(plain, split, None, pairs="candidates", min_pairs=1000)
+    assert some.curve[0].gaps["dp"] == pytest.approx(known.dp, abs=1e-12)
+    assert some.curve[0].gaps["dp"] != every.curve[0].gaps["dp"]
+    assert some.scores.scored.min_pairs == 1000
+
+
+def test_ctrl_c_in_the_last_fit_says_what_was_chosen(monkeypatch):
+    def interrupted(self, chosen, graph):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "refit", interrupted)
+    with (
+        pytest.warns(TrainingInterrupted, match="no model; the choice was maxent, plain"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        tune(lp.load("polbooks"), {"dp": 0.9}, "maxent")
 
 
 def test_ctrl_c_within_a_fit_ends_the_search(monkeypatch):
@@ -279,14 +333,25 @@ def test_a_choice_that_exceeds_the_limit_once_refitted_is_tilted_within_it():
     assert again.auc == pytest.approx(found.scores.auc)
 
 
-def test_without_an_interval_nothing_is_confident():
+def test_without_an_interval_nothing_can_be_confident():
     asked = {"epochs": 20, "seed": 3}
     graph = lp.load("polbooks")
-    sure = tune(graph, {"eo": 0.25}, "cne", confident=True, **asked).curve[0]
-    value = tune(graph, {"eo": 0.25}, "cne", **asked).curve[0]
-    assert value.gaps["eo"] < 0.25
-    assert sure.gaps["eo"] == 1.0
-    assert not sure.qualified
+    with pytest.raises(InputError, match="confident cannot judge eo, which has no interval on the"):
+        tune(graph, {"eo": 0.25}, "cne", confident=True, **asked)
+    assert tune(graph, {"eo": 0.25}, "cne", **asked).curve[0].gaps["eo"] < 0.25
+
+
+@pytest.mark.parametrize(
+    ("graph", "models", "more", "said"),
+    [
+        ("polbooks", "cne", {}, "graph must be a Graph, got 'polbooks'"),
+        (None, None, {}, "models must name models, got None"),
+        (None, "cne", {"tolerance": 0.1}, "tolerance is what tune chooses"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_one_line(graph, models, more, said):
+    with pytest.raises(InputError, match=said):
+        tune(lp.load("polbooks") if graph is None else graph, {"dp": 0.1}, models, **more)
 
 
 def test_ctrl_c_in_the_fits_of_further_splits_keeps_the_plain_model(monkeypatch):

@@ -106,3 +106,16 @@ def test_samples_are_near_the_measures_of_all_candidates(graph, monkeypatch):
     for name in ("dp", "kl", "rdp", "auc_candidates"):
         assert found.values[name] != exact.values[name]
         assert found.values[name] == pytest.approx(exact.values[name], abs=0.03)
+
+
+def test_a_sample_is_said_with_its_standard_error(graph, monkeypatch):
+    split = lp.split_links(graph, seed=0)
+    said = lp.evaluate(Model(), split, None, pairs="candidates", measures=["dp"]).notes
+    assert not any("sample" in note for note in said)
+    monkeypatch.setattr("linkparity.metrics.candidates.PILOT", 20)
+    monkeypatch.setattr("linkparity.metrics.candidates.MAX_PAIRS", 600)
+    found = lp.evaluate(Model(), split, None, pairs="candidates", measures=["dp"])
+    count = split.train.num_pairs - split.train.num_links
+    (note,) = [note for note in found.notes if "sample" in note]
+    assert f" of {count:,} candidates" in note
+    assert "the standard error of the mean of a pair of groups is at most 0.0" in note

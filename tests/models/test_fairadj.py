@@ -251,7 +251,7 @@ def test_sides_with_groups_of_their_own_are_compared_by_pair_of_groups(name, str
     """Every pair is between groups, so that within and between tell nothing apart."""
     rng = np.random.default_rng(0)
     near = rng.random((20, 15)) < np.where(np.add.outer(range(20), range(15)) % 2, 0.15, 0.5)
-    links = np.argwhere(near) + [0, 20]
+    links = np.argwhere(near) + np.array([0, 20])
     group = [i % 2 for i in range(20)] + [2 + j % 2 for j in range(15)]
     graph = Graph(35, links, group, side=[0] * 20 + [1] * 15)
     default, plain, by_pair = (

@@ -35,6 +35,7 @@ def tune(
         bool, typer.Option("--confident", help="Judge eo by the upper end of its interval.")
     ] = False,
     test: Annotated[float, typer.Option(help="Share of the links held out for testing.")] = 0.2,
+    min_pairs: opt.MinPairs = 0,
     out: Annotated[Path | None, typer.Option(help="Directory to save the chosen model in.")] = None,
     html: Annotated[str | None, typer.Option(help="Draw the trials in this HTML file.")] = None,
     force: opt.Force = False,
@@ -65,8 +66,9 @@ def tune(
     with stages() as stage:
         graph = files.graph(stage)
     found = tune(
-        graph, wanted, names, test=test, confident=confident, dataset=files.name,
-        on_trial=_teller(most_trials(next(iter(wanted))) * len(names)), **fit.parameters(),
+        graph, wanted, names, test=test, confident=confident, min_pairs=min_pairs,
+        dataset=files.name, on_trial=_teller(most_trials(next(iter(wanted))) * len(names)),
+        **fit.parameters(),
     )  # fmt: skip
     if out is not None:
         save_predictor(found.predictor, out, force)

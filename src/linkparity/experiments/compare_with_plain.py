@@ -8,11 +8,11 @@ from typing import Any
 import torch
 
 from linkparity.criteria import Cells, Criterion
-from linkparity.experiments.train import TEST_PAIRS, Run, hold_out
+from linkparity.experiments.train import TEST_PAIRS, Run, fit_uninterrupted, hold_out
 from linkparity.graph import Split
 from linkparity.graph.graph import Graph
 from linkparity.metrics.evaluation import evaluate
-from linkparity.prediction import LinkPredictor, TrainingWarning
+from linkparity.prediction import LinkPredictor, TrainingInterrupted, TrainingWarning
 from linkparity.projection.regularizer import largest_gap
 from linkparity.projection.sums import tensor_sums
 from linkparity.support.display import Displayed, Grid, format_number, or_none
@@ -68,8 +68,10 @@ class Comparison(Displayed):
         return {"criterion": self.criterion, "where": self.where, **pairs, "reached": self.reached}
 
 
-def compare_with_plain(graph: Graph, run: Run, test: float = 0.2) -> Comparison:
+def compare_with_plain(graph: Graph, run: Run, test: float = 0.2) -> Comparison | None:
     """Fit the plain twin of a run and measure both; warn where the gap is not below the twin's.
+
+    None where Ctrl-C ended the fit of the twin; the run itself stays.
 
     Args:
         graph: all links.
@@ -80,9 +82,14 @@ def compare_with_plain(graph: Graph, run: Run, test: float = 0.2) -> Comparison:
     assert trained.criterion is not None
     split = hold_out(graph, test, trained.seed)
     twin = LinkPredictor(**trained.get_params() | {"gamma": 0.0, "postprocess": None})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the run itself has said what there is to say
-        twin.fit(split.train)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the run itself has said what there is to say
+            fit_uninterrupted(twin, split.train)
+    except KeyboardInterrupt:
+        stopped = "interrupted; the run is not compared with a plain model"
+        warn(TrainingInterrupted, stopped, caller="train")
+        return None
     both = [_measured(each, split, run) for each in (twin, trained)]
     auc, gap = zip(*both, strict=True)
     criterion = trained_criterion(trained.criterion)
@@ -98,10 +105,20 @@ def compare_with_plain(graph: Graph, run: Run, test: float = 0.2) -> Comparison:
             TrainingWarning,
             f"{criterion.name} was not reached: its gap on {found.where} is {after}, and {before} "
             "without the criterion",
-            "choose other pairs or another gamma, postprocess by i-projection, or let tune choose",
+            _advice(criterion, tilted=trained.postprocess is not None),
             caller="train",
         )
     return found
+
+
+def _advice(criterion: Criterion, tilted: bool) -> str:
+    """What may close the gap; ``tilted``: whether the run has an I-projection already."""
+    ways = ["choose other pairs or another gamma"]
+    if not tilted and (criterion.tilts_by_group or criterion.by_group_pair):
+        ways.append("postprocess by i-projection")
+    if criterion.name in MEASURED:
+        ways.append("let tune choose")
+    return ", or ".join(ways)
 
 
 def _training_gap(predictor: LinkPredictor) -> float:

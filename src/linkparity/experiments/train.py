@@ -127,7 +127,7 @@ def train_run(
     say = on_stage or (lambda stage: None)
     split = hold_out(graph, test, predictor.seed, say)
     say(f"training on {counted(split.train.num_links, 'link')}")
-    _fit(predictor, split.train, on_epoch)
+    fit_uninterrupted(predictor, split.train, on_epoch)
     held_out = split.test.index[split.test.label == 1]
     say("scoring all candidates" if pairs == "candidates" else "scoring the test pairs")
     sets = scored_sets(predictor, split, seed=predictor.seed, pairs=pairs, min_pairs=min_pairs)
@@ -138,7 +138,7 @@ def train_run(
     refitted = None
     if refit:
         say(f"fitting again on all {counted(graph.num_links, 'link')}")
-        refitted = _fit(LinkPredictor(**predictor.get_params()), graph, on_epoch)
+        refitted = fit_uninterrupted(LinkPredictor(**predictor.get_params()), graph, on_epoch)
     run = Run(dataset, predictor, scores, measured, refitted)
     if save_test is not None:
         say(f"writing {save_test.name}")
@@ -173,10 +173,10 @@ def _check_test(test: float, refit: bool, save_test: PairsOutput | None) -> None
         check_pairs_table(save_test.name, save_test.force)
 
 
-def _fit(
-    predictor: LinkPredictor, graph: Graph, on_epoch: Callable[[Epoch], object] | None
+def fit_uninterrupted(
+    predictor: LinkPredictor, graph: Graph, on_epoch: Callable[[Epoch], object] | None = None
 ) -> LinkPredictor:
-    """Fit; an interrupted training is not saved."""
+    """Fit; Ctrl-C is raised, where ``fit`` alone would go on with a model half trained."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrainingInterrupted)
         try:

@@ -21,7 +21,6 @@ from linkparity.experiments.tune_search import (
 )
 from linkparity.graph import Graph, split_links
 from linkparity.metrics import Scores, evaluate
-from linkparity.metrics.measures import MEASURES
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor, TrainingInterrupted
 from linkparity.support.arrays import real_number
@@ -34,7 +33,8 @@ LIMITED = ("dp", "eo")
 VALIDATION = 0.2
 #: What would help where nothing keeps the limits.
 ADVICE = (
-    " A higher limit, another model (--model), more links, or fewer and larger groups would help."
+    " A higher limit, another model (--model), more links, or fewer and larger groups would help; "
+    "--min-pairs leaves small pairs of groups out."
 )
 #: Splits of the training links whose plain models make eo steadier.
 SPLITS = 5
@@ -69,6 +69,11 @@ class Tuning(Displayed):
         return self.predictor.postprocess != self.chosen.postprocess
 
     @property
+    def exceeded(self) -> bool:
+        """Whether the delivered model has a dp above its limit, over all candidates."""
+        return "dp" in self.max_gap and times_limit(self.scores.dp, self.max_gap["dp"]) > 1
+
+    @property
     def predictor(self) -> LinkPredictor:
         """The chosen model, fitted on all training links."""
         return self.run.predictor
@@ -98,8 +103,9 @@ class Tuning(Displayed):
         """What the fit on all training links changed about dp, if anything."""
         if self.tilted:
             return " Fitted on all training links it exceeded the limit on dp, and was tilted."
-        if "dp" in self.max_gap and times_limit(self.scores.dp, self.max_gap["dp"]) > 1:
-            return f" Fitted on all training links its dp is {format_number(self.scores.dp)}."
+        if self.exceeded:
+            value = format_number(self.scores.dp)
+            return f" Fitted on all training links its dp is {value}, above the limit."
         return ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,6 +116,7 @@ class Tuning(Displayed):
             "qualified": self.qualified,
             "complete": self.complete,
             "tilted": self.tilted,
+            "exceeded": self.exceeded,
             "curve": [trial.to_dict() for trial in self.curve],
             **self.scores.gap_report(),
         }
@@ -142,6 +149,7 @@ def tune(
     test: float = 0.2,
     seed: int = 0,
     confident: bool = False,
+    min_pairs: int = 0,
     dataset: str | None = None,
     on_trial: Callable[[Trial], object] | None = None,
     **params: Any,
@@ -164,6 +172,7 @@ def tune(
         test: share of the links that is held out for the result.
         seed: random seed.
         confident: judge the upper end of the interval of ``eo``, which is an estimate.
+        min_pairs: pairs that a pair of groups must have to count in ``dp``, links in ``eo``.
         dataset: name of the data set, for the row of the result.
         on_trial: called with each trial.
         params: further arguments of :class:`~linkparity.LinkPredictor`.
@@ -177,12 +186,15 @@ def tune(
     """
     limits = _check_limits(max_gap)
     names = check_models(models)
-    for name in ("criterion", "gamma", "postprocess", "model"):
+    if not isinstance(graph, Graph):
+        problem = f"must be a Graph, got {graph!r:.60}"
+        raise InputError(problem, "load one by lp.load", argument="graph", caller="tune")
+    for name in ("criterion", "gamma", "postprocess", "model", "tolerance"):
         if name in params:
             raise InputError("is what tune chooses", "leave it out", argument=name, caller="tune")
     split = split_links(graph, test=test, seed=seed)
     inner = validation_splits(split.train, VALIDATION, SPLITS if "eo" in limits else 1, seed + 1)
-    search = Search(inner, limits, confident, {**params, "seed": seed})
+    search = Search(inner, limits, confident, {**params, "seed": seed}, min_pairs)
     curve: list[Trial] = []
     complete = True
     try:
@@ -198,12 +210,16 @@ def tune(
         stopped = f"interrupted after {counted(len(curve), 'trial')}; the best so far is fitted now"
         warn(TrainingInterrupted, stopped, caller="tune")
     chosen = chosen_trial(curve)
-    predictor = search.refit(chosen, split.train)
-    scores = evaluate(predictor, split, seed=seed, pairs="candidates")
+    try:
+        predictor = search.refit(chosen, split.train)
+    except KeyboardInterrupt:
+        warn(TrainingInterrupted, f"no model; the choice was {describe(chosen)}", caller="tune")
+        raise
+    scores = evaluate(predictor, split, seed=seed, pairs="candidates", min_pairs=min_pairs)
     only_dp = chosen.qualified and list(limits) == ["dp"]
     if only_dp and times_limit(scores.dp, limits["dp"]) > 1:
-        predictor = search.projection(predictor).tilt_fitted(predictor)
-        scores = evaluate(predictor, split, seed=seed, pairs="candidates")
+        predictor = search.tilted(predictor)
+        scores = evaluate(predictor, split, seed=seed, pairs="candidates", min_pairs=min_pairs)
     predictor.held_out_ = split.test.index[split.test.label == 1]
     run = Run(dataset, predictor, scores, "candidates")
     return Tuning(run, chosen, tuple(curve), limits, complete)
@@ -233,7 +249,6 @@ def _check_limits(max_gap: Mapping[str, float]) -> dict[str, float]:
         )  # fmt: skip
     for name, limit in max_gap.items():
         if name not in LIMITED:
-            MEASURES[name]
             fix = f"use one of {', '.join(LIMITED)}"
             raise InputError(f"cannot limit {name!r}", fix, argument="max_gap", caller="tune")
         if not 0 <= real_number(limit, "max_gap", "tune") <= 1:
@@ -246,6 +261,9 @@ def _check_limits(max_gap: Mapping[str, float]) -> dict[str, float]:
 
 def check_models(models: str | Sequence[str]) -> list[str]:
     """Names of models, each once; one text may have several, with commas between them."""
+    if not isinstance(models, str | list | tuple):
+        problem = f"must name models, got {models!r:.60}"
+        raise InputError(problem, "such as 'cne,gae'", argument="models", caller="tune")
     names = models.split(",") if isinstance(models, str) else list(models)
     names = list(dict.fromkeys(name.strip() if isinstance(name, str) else name for name in names))
     if not names:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkparity.experiments.steady_eo import SteadyEo
+from linkparity.experiments.train import fit_uninterrupted
 from linkparity.graph import Graph, Split
 from linkparity.metrics import Scores, evaluate
 from linkparity.metrics.evaluation import scored_sets
-from linkparity.prediction import LinkPredictor, TrainingInterrupted
+from linkparity.prediction import LinkPredictor
 from linkparity.prediction.postprocess import Tilts
 from linkparity.support.display import or_none
 from linkparity.support.errors import InputError
@@ -43,7 +44,7 @@ class Trial:
         excess: largest ratio of a gap to its limit; at most 1 when all limits are kept.
         cautious_excess: the same of a gap and its standard error, where it is an estimate.
         seconds: of the fit and its judgement, without those of further splits.
-        tolerance: of the criterion.
+        tolerance: of the tilts.
         tilts: those that were judged, where they were fitted to withheld links.
     """
 
@@ -108,12 +109,14 @@ class Search:
         max_gap: limits by measure.
         confident: whether ``eo`` is judged by the upper end of its interval.
         params: further arguments of the predictor, ``seed`` among them.
+        min_pairs: pairs that a pair of groups must have to count in dp, links in eo.
     """
 
     splits: Sequence[Split]
     max_gap: dict[str, float]
     confident: bool
     params: Mapping[str, Any]
+    min_pairs: int = 0
 
     @property
     def split(self) -> Split:
@@ -198,27 +201,35 @@ class Search:
         return LinkPredictor(model, criterion, gamma=gamma, postprocess=postprocess, **params)
 
     def _projected(self, fitted: LinkPredictor, steady: SteadyEo | None) -> Trial:
-        """The trial of the same model, tilted."""
-        began = time.perf_counter()
-        setting = self.projection(fitted)
-        if self.projects_for_free:
-            setting.tilt_fitted(fitted)
-        else:
-            fit_uninterrupted(setting, self.split.train)
-        return self.judge(setting, began, steady)
+        """The trial of the same model, tilted.
 
-    def projection(self, fitted: LinkPredictor) -> LinkPredictor:
-        """The setting with tilts, not fitted; a plain model within the limit, others to parity.
-
-        The I-projection within the limit is the nearest model that keeps it. Tilts for links are
-        fitted to some of them, so that they go to parity and leave the limit to chance. The
-        tolerance of a regularized model is also that of its training, so that it stays as it was.
+        Tilts for links are fitted to some of them by a further fit, so that they go to parity and
+        leave the limit to chance.
         """
-        plain = fitted.criterion is None
-        gamma = 0.0 if plain else fitted.gamma
-        within = plain and self.projects_for_free
-        tolerance = self.max_gap[self.criterion] / 2 if within else None
-        return self.predictor(str(fitted.model), gamma, PROJECTION, tolerance)
+        began = time.perf_counter()
+        if self.projects_for_free:
+            return self.judge(self.tilted(fitted), began, steady)
+        gamma = 0.0 if fitted.criterion is None else fitted.gamma
+        setting = self.predictor(str(fitted.model), gamma, PROJECTION)
+        return self.judge(fit_uninterrupted(setting, self.split.train), began, steady)
+
+    @property
+    def tolerance(self) -> float:
+        """Of tilts that need no further fit: the I-projection within it keeps the limit."""
+        return self.max_gap[self.criterion] / 2
+
+    def tilted(self, fitted: LinkPredictor) -> LinkPredictor:
+        """A fitted model with the tilts that keep the limit at the least distance from it.
+
+        The limit is about candidates, whatever the model was trained for.
+        """
+        gamma = 0.0 if fitted.criterion is None else fitted.gamma
+        setting = self.predictor(
+            str(fitted.model), gamma, PROJECTION, None if gamma else self.tolerance
+        )
+        judged = {"pairs": "candidates", "tolerance": self.tolerance}
+        projection = LinkPredictor(**setting.get_params() | judged).tilt_fitted(fitted)
+        return setting.tilt_fitted(fitted, projection.tilts_)
 
     def refit(self, chosen: Trial, graph: Graph) -> LinkPredictor:
         """The chosen setting on all training links.
@@ -226,18 +237,19 @@ class Search:
         Tilts that were fitted to withheld links stay as they were judged: fitted to others, they
         would differ by chance, which nobody has judged.
         """
-        own = (chosen.model, chosen.gamma, chosen.postprocess, chosen.tolerance)
-        setting = self.predictor(*own)
+        fitted = fit_uninterrupted(self.predictor(chosen.model, chosen.gamma, None), graph)
+        if chosen.postprocess is None:
+            return fitted
         if chosen.tilts is None:
-            return fit_uninterrupted(setting, graph)
-        untilted = LinkPredictor(**setting.get_params() | {"postprocess": None})
-        return setting.tilt_fitted(fit_uninterrupted(untilted, graph), chosen.tilts)
+            return self.tilted(fitted)
+        setting = self.predictor(chosen.model, chosen.gamma, PROJECTION)
+        return setting.tilt_fitted(fitted, chosen.tilts)
 
     def judge(self, predictor: LinkPredictor, began: float, steady: SteadyEo | None) -> Trial:
         """The trial of a fitted predictor."""
         scores = evaluate(
             predictor, self.split, 0.95 if self.confident else None, seed=predictor.seed,
-            pairs="candidates", measures=["auc", *self.max_gap],
+            pairs="candidates", measures=["auc", *self.max_gap], min_pairs=self.min_pairs,
         )  # fmt: skip
         judged = {name: self._judged(name, scores, steady) for name in self.max_gap}
         gaps = {name: gap for name, (gap, _) in judged.items()}
@@ -246,7 +258,8 @@ class Search:
         return Trial(
             str(predictor.model), gamma, predictor.postprocess, scores.auc, gaps,
             self._excess(gaps), self._excess(cautious),
-            time.perf_counter() - began, predictor.tolerance,
+            time.perf_counter() - began,
+            self.tolerance if predictor.postprocess and self.projects_for_free else 0.0,
             None if self.projects_for_free else predictor.tilts_,
         )  # fmt: skip
 
@@ -256,7 +269,7 @@ class Search:
     def _judged(self, name: str, scores: Scores, steady: SteadyEo | None) -> tuple[float, float]:
         """The value and its standard error, 0 for what is exact.
 
-        With ``confident`` the value of an estimate is an upper end, 1 where none is known.
+        With ``confident`` the value of an estimate is the upper end of its interval.
         """
         value = scores.values[name]
         if math.isnan(value):
@@ -269,17 +282,12 @@ class Search:
         if not self.confident:
             return corrected, error
         upper = scores.intervals["eo"][1]
-        return (1.0 if math.isnan(upper) else min(corrected + upper - value, 1.0)), 0.0
-
-
-def fit_uninterrupted(predictor: LinkPredictor, graph: Graph) -> LinkPredictor:
-    """Fit; Ctrl-C is raised, where ``fit`` alone would go on with a model half trained."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", TrainingInterrupted)
-        try:
-            return predictor.fit(graph)
-        except TrainingInterrupted:
-            raise KeyboardInterrupt from None
+        if math.isnan(upper):
+            why = scores.reasons.get("eo interval", "too few nodes")
+            problem = f"cannot judge eo, which has no interval on the validation pairs: {why}"
+            fix = "leave it out, or give more links or nodes"
+            raise InputError(problem, fix, argument="confident", caller="tune")
+        return min(corrected + upper - value, 1.0), 0.0
 
 
 def times_limit(gap: float, limit: float) -> float:

@@ -91,6 +91,22 @@ def _stratified(predict: Predict, graph: Graph, seed: int, most: int) -> ScoredC
     )  # fmt: skip
 
 
+def sample_notes(means: ScoredPairs) -> list[str]:
+    """What to say of candidates that are a sample; nothing of all of them."""
+    count = float(means.weight.sum())
+    if len(means.prob) >= count - 0.5:
+        return []
+    code, prob = means.code[means.in_cells], means.prob[means.in_cells]
+    number = np.bincount(code).clip(1)
+    mean = np.bincount(code, prob) / number
+    error = np.sqrt(np.bincount(code, (prob - mean[code]) ** 2)) / number
+    return [
+        f"dp and kl are over a sample of {len(means.prob):,} of {count:,.0f} candidates, and so "
+        "are the counts of pairs; the standard error of the mean of a pair of groups is at most "
+        f"{error.max():.1g}."
+    ]
+
+
 def on_candidates(predict: Predict, split: Split, test: ScoredPairs) -> dict[str, ScoredPairs]:
     """The candidates of the training graph as scored pairs: ``"means"``, ``"ranks"``.
 

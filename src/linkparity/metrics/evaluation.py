@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkparity.criteria import CRITERIA, Criterion
-from linkparity.metrics.candidates import on_candidates
+from linkparity.metrics.candidates import on_candidates, sample_notes
 from linkparity.metrics.cell_means import GapDetails, gap_details
 from linkparity.metrics.fairlearn_frame import cell_frame
 from linkparity.metrics.intervals.estimates import INTERVALS, NAN, Estimate, few_nodes
@@ -259,7 +259,7 @@ def measure(
     if not candidates:
         cells = cell_scores(test.means, test.label is not None, found)
     else:
-        notes.insert(0, PAIRS["candidates"])
+        notes[:0] = [PAIRS["candidates"], *sample_notes(given["means"])]
         cells = cell_scores(sets["means"].means, True, {"dp": found["dp"]})
         cells = _with_test_links(cells, cell_scores(test.means, True, {"eo": found["eo"]}))
     return Scores(

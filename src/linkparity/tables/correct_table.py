@@ -226,7 +226,7 @@ def correct_table(
             tilted = apply_tilts(table, stats, saved)
         else:
             tilted = fit_table(table, stats, asked[0] or "dp", *asked[1:], tilt_by)
-        found = _report(table, stats, tilted, options.intervals) if measured else None
+        found = _report(table, stats, tilted, options) if measured else None
         fair, names = _fair_rows(table, stats, tilted, options.explain)
         with whole_files(outputs, options.force, table.engine.workspace.path) as paths:
             if options.save_tilts is not None:
@@ -264,9 +264,10 @@ def _fair_rows(
 
 
 def _report(
-    table: ScoreTable, stats: Statistics, tilted: Tilted, options: IntervalOptions
+    table: ScoreTable, stats: Statistics, tilted: Tilted, asked: "ProjectOptions"
 ) -> Correction:
     """Gaps before and after, and what the correction cost."""
+    options = asked.intervals
     given = given_scores(table, stats)
     before = _measures(given, options)
     moved = tilted_scores(table, stats, tilted.each, tilted.means)
@@ -292,7 +293,7 @@ def _report(
         dropped=table.dropped,
         residual=tilted.residual,
         scans=table.engine.scans,
-        notes=_notes(table, stats, tilted, before, options),
+        notes=_notes(table, stats, tilted, before, asked),
         gaps={
             when: all_gap_details(score_means(each), table.labelled, options.min_pairs)
             for when, each in (("before", given), ("after", moved))
@@ -317,7 +318,7 @@ def _notes(
     stats: Statistics,
     tilted: Tilted,
     before: dict[str, Estimate],
-    options: IntervalOptions,
+    asked: "ProjectOptions",
 ) -> tuple[str, ...]:
     notes = ["Within a pair of groups the order of the scores is kept."]
     if not tilted.predicts:
@@ -325,11 +326,14 @@ def _notes(
             f"{tilted.criterion.name} tilts by the true label: these scores measure the distance "
             "to parity and cannot be used as predictions, so they have no auc."
         ]
-    if tilted.tilt_by == "groups" and tilted.residual is not None and tilted.residual > FAR:
+    far = tilted.residual is not None and tilted.residual > asked.tolerance + FAR
+    if tilted.tilt_by == "groups" and far:
         notes.append(
             "One tilt per pair of groups does not meet every target exactly: the largest distance "
-            f"of a mean from its target is {format_number(tilted.residual)}."
+            f"of a mean from its target is {format_number(tilted.residual or 0.0)}."
         )
+    if table.weighted and tilted.criterion.needs_labels:
+        notes.append("The tilts follow the weights of the rows; eo is measured without them.")
     if tilted.free:
         names = [cell_name(*cell_groups(table, tilted.cells, m)) for m in tilted.free[:MAX_ROWS]]
         more = " …" if len(tilted.free) > MAX_ROWS else ""
@@ -339,6 +343,6 @@ def _notes(
         notes.append(f"{kept} of exactly 0 or 1, which cannot be tilted: kept.")
     for reason, count in table.dropped.items():
         notes.append(f"{counted(count, 'row')} left out: {reason}.")
-    if options.confidence is not None:
-        notes += [INTERVALS[options.kind], *few_nodes(before)]
+    if asked.intervals.confidence is not None:
+        notes += [INTERVALS[asked.intervals.kind], *few_nodes(before)]
     return tuple(notes)
