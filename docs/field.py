@@ -1,6 +1,6 @@
 """Write docs/field from rows of benchmarks/field.toml: the page, the picture, the tables, the rows.
 
-Usage: python docs/field.py ROWS.jsonl [--about TEXT]
+Usage: python docs/field.py ROWS.jsonl
 """
 
 import argparse
@@ -20,9 +20,9 @@ HEAD = """# The methods of the field, side by side
 
 Every method of [Other methods](../methods.md), at its default strength, on the same splits and
 measured by the same measures: as it is (`none`), with the regularizer (`dp`, γ = 100), and without
-it but with the I-projection afterwards (`projected`). Means ± standard deviations over the seeds.
-
-{about}
+it but with the I-projection afterwards (`projected`). Means ± standard deviations over the seeds;
+dp and rdp are over all candidates, auc and eo on held-out pairs. Seconds are those of one fit with
+one thread, on two cores with other work beside it: upper bounds.
 
 ```
 linkparity run benchmarks/field.toml --out rows.jsonl
@@ -99,11 +99,11 @@ def _draw_panel(axes: Any, summaries: list[Summary], colors: dict[str, str]) -> 
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def write(rows: str, about: str) -> None:
+def write(rows: str) -> None:
     """Everything in docs/field."""
     results = Results.read(rows)
     FOLDER.mkdir(exist_ok=True)
-    parts = [HEAD.format(about=about)]
+    parts = [HEAD]
     summaries = summarize(results)
     for dataset in dict.fromkeys(each.dataset for each in summaries):
         parts.append(f"## {dataset}\n\n{table([s for s in summaries if s.dataset == dataset])}")
@@ -120,6 +120,4 @@ def write(rows: str, about: str) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows")
-    parser.add_argument("--about", default="")
-    given = parser.parse_args()
-    write(given.rows, given.about)
+    write(parser.parse_args().rows)
