@@ -91,6 +91,8 @@ def test_a_refit_keeps_the_measures_and_saves_the_model_of_every_link(here, capf
     assert saved.held_out_ is None
     assert exit_code("train", *args, "--refit", "--test", "0") == 2
     assert "--refit goes with held-out links" in capfd.readouterr().err
+    assert exit_code("train", *args, "--test-pairs", "paper", "--test", "0") == 2
+    assert "--test-pairs goes with held-out links" in capfd.readouterr().err
 
 
 def recomputed(table, graph):

@@ -10,6 +10,7 @@ import pytest
 from table_cases import exit_code
 
 import linkparity as lp
+from linkparity.experiments.train import hold_out
 from linkparity.experiments.tune import check_models, limits, tune
 from linkparity.experiments.tune_search import (
     Search,
@@ -276,6 +277,44 @@ def test_a_dp_beyond_its_limit_beside_one_on_eo_is_said(found):
     assert over.to_dict()["exceeded"]
     assert "above the limit" in over.finding()
     assert not found.exceeded
+
+
+def test_the_choice_fitted_on_all_links_keeps_the_limit_and_is_what_is_saved(tmp_path, capfd):
+    run, pairs = tmp_path / "run", tmp_path / "pairs.csv"
+    asked = ["--max-gap", "dp=0.03", "--model", "maxent", "--seed", "1", "--measures", "auc,rdp"]
+    given = [*asked, "--refit", "--save-test", str(pairs), "--out", str(run), "--json"]
+    assert exit_code("tune", "polbooks", *given) == 0
+    said = json.loads(capfd.readouterr().out)
+    assert {name for name in ("auc", "ap", "dp", "eo", "rdp") if said[name] is not None} == {
+        "auc",
+        "dp",
+        "rdp",
+    }
+    graph = lp.load("polbooks")
+    saved = lp.LinkPredictor.load(run)
+    assert saved.held_out_ is None
+    assert saved.graph_.num_links == graph.num_links
+    everything = hold_out(graph, 0, 1)
+    assert lp.evaluate(saved, everything, pairs="candidates", measures=["dp"]).dp <= 0.03 + 1e-6
+    command = ["audit", str(pairs), "--sensitive", "leaning", "--weight", "weight", "--json"]
+    assert exit_code(*command) == 0
+    audited = json.loads(capfd.readouterr().out)
+    assert audited["dp"] == pytest.approx(said["dp"], abs=1e-9)
+
+
+def test_what_goes_to_stdout_twice_is_refused_by_tune(capfd):
+    given = ["--max-gap", "dp=0.1", "--model", "maxent"]
+    assert exit_code("tune", "polbooks", *given, "--save-test", "-", "--html", "-") == 2
+    assert "--save-test - and --html - both write to stdout" in capfd.readouterr().err
+    assert exit_code("tune", "polbooks", *given, "--measures", "auk") == 2
+    assert "auk" in capfd.readouterr().err
+
+
+def test_another_target_is_kept_by_the_choice():
+    found = tune(lp.load("polbooks"), {"dp": 0.01}, "maxent", target=0.2)
+    means = [cell["mean"] for cell in found.to_dict()["cells"]]
+    assert found.predictor.target == 0.2
+    assert means == pytest.approx([0.2] * len(means), abs=0.006)
 
 
 def test_small_pairs_of_groups_can_be_left_out():

@@ -90,6 +90,15 @@ MinPairs = Annotated[
 Bipartite = Annotated[
     bool, typer.Option("--bipartite", help="Sources and targets are two kinds of nodes.")
 ]
+Measures = Annotated[
+    str | None, typer.Option(help="Measures to take, such as auc,dp; all by default.")
+]
+Refit = Annotated[
+    bool, typer.Option("--refit", help="Fit again on all links after the evaluation.")
+]
+SaveTest = Annotated[
+    str | None, typer.Option(help="Write the measured pairs to this table, for audit --weight.")
+]
 Target = Annotated[
     str, typer.Option(help="Common mean of all pairs of groups: model, data, free, or a number.")
 ]

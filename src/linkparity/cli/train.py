@@ -55,16 +55,10 @@ def train(
             "as many non-links; paper with --pairs sampled, else candidates.",
         ),
     ] = None,
-    measures: Annotated[
-        str | None, typer.Option(help="Measures to take, such as auc,dp; all by default.")
-    ] = None,
+    measures: opt.Measures = None,
     min_pairs: opt.MinPairs = 0,
-    refit: Annotated[
-        bool, typer.Option("--refit", help="Fit again on all links after the evaluation.")
-    ] = False,
-    save_test: Annotated[
-        str | None, typer.Option(help="Write the measured pairs to this table, for audit --weight.")
-    ] = None,
+    refit: opt.Refit = False,
+    save_test: opt.SaveTest = None,
     compare_plain: Annotated[
         bool,
         typer.Option(
@@ -94,7 +88,7 @@ def train(
     from linkparity.report.console_tables import run_tables
     from linkparity.training.loop import joined_processes
 
-    wanted = _check_outputs(files, measures, save_test, out, force, as_json)
+    wanted = check_outputs(files, measures, save_test, out, force, as_json)
     predictor = LinkPredictor(
         model, None if criterion == "none" else criterion, gamma, target=opt.read_target(target),
         tolerance=tolerance, postprocess=postprocess, **fit.parameters(),
@@ -129,7 +123,7 @@ def train(
             show(*tables, on_stderr=save_test == "-")
 
 
-def _check_outputs(
+def check_outputs(
     files: opt.GraphOptions,
     measures: str | None,
     save_test: str | None,

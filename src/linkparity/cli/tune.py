@@ -9,6 +9,7 @@ import typer
 
 from linkparity.cli import options as opt
 from linkparity.cli.output import say, show, show_json, stages
+from linkparity.cli.train import check_outputs
 from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 
@@ -34,8 +35,12 @@ def tune(
     confident: Annotated[
         bool, typer.Option("--confident", help="Judge eo by the upper end of its interval.")
     ] = False,
+    target: opt.Target = "model",
     test: Annotated[float, typer.Option(help="Share of the links held out for testing.")] = 0.2,
+    measures: opt.Measures = None,
     min_pairs: opt.MinPairs = 0,
+    refit: opt.Refit = False,
+    save_test: opt.SaveTest = None,
     out: Annotated[Path | None, typer.Option(help="Directory to save the chosen model in.")] = None,
     html: Annotated[str | None, typer.Option(help="Draw the trials in this HTML file.")] = None,
     force: opt.Force = False,
@@ -57,8 +62,10 @@ def tune(
 
     wanted = limits(max_gap)
     names = check_models(model)
-    if html == "-" and as_json:
-        raise InputError("--json and --html - both write to stdout", "give --html a file")
+    if html == "-" and (as_json or save_test == "-"):
+        other = "--json" if as_json else "--save-test -"
+        raise InputError(f"{other} and --html - both write to stdout", "give --html a file")
+    results = check_outputs(files, measures, save_test, out, force, as_json)
     if out is not None:
         check_place(out, replace=force, beside=html)
     if html is not None:
@@ -67,19 +74,23 @@ def tune(
         graph = files.graph(stage)
     found = tune(
         graph, wanted, names, test=test, confident=confident, min_pairs=min_pairs,
-        dataset=files.name, on_trial=_teller(most_trials(next(iter(wanted))) * len(names)),
-        **fit.parameters(),
+        target=opt.read_target(target), refit=refit, dataset=files.name,
+        on_trial=_teller(most_trials(next(iter(wanted))) * len(names)),
+        **results, **fit.parameters(),
     )  # fmt: skip
-    if out is not None:
-        save_predictor(found.predictor, out, force)
-        say(f"run: {out}")
     saved = None if out is None else str(out)
+    if save_test is not None:
+        say(f"test pairs: {save_test}")
+    if out is not None:
+        with outputs_in_place(save_test):
+            save_predictor(found.run.final, out, force)
+        say(f"run: {out}")
     if html is not None:
-        with outputs_in_place(saved):
+        with outputs_in_place(saved, save_test):
             write_tuning(html, found, force)
         say(f"report: {html}")
-    with outputs_in_place(saved, html):
-        show_json(found.to_dict()) if as_json else show(found, on_stderr=html == "-")
+    with outputs_in_place(saved, save_test, html):
+        show_json(found.to_dict()) if as_json else show(found, on_stderr="-" in (html, save_test))
 
 
 def _teller(most: int) -> Callable[["Trial"], None]:

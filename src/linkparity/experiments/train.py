@@ -121,7 +121,7 @@ def train_run(
         MEASURES[name]
     measured = "candidates" if test == 0 else test_pairs or default_test_pairs(predictor)
     pairs = TEST_PAIRS[measured]
-    _check_test(test, refit, save_test)
+    _check_test(test, refit, test_pairs, save_test)
     if out is not None:
         check_place(out, replace)
     say = on_stage or (lambda stage: None)
@@ -165,10 +165,13 @@ def hold_out(
     return split_links(graph, test=test, seed=seed)
 
 
-def _check_test(test: float, refit: bool, save_test: PairsOutput | None) -> None:
-    if test == 0 and refit:
-        problem = "goes with held-out links, and with test=0 the model knows all links"
-        raise InputError(problem, "leave one of them out", argument="refit")
+def _check_test(
+    test: float, refit: bool, test_pairs: str | None, save_test: PairsOutput | None
+) -> None:
+    for name, given in {"refit": refit, "test_pairs": test_pairs == "paper"}.items():
+        if test == 0 and given:
+            problem = "goes with held-out links, and with test=0 the model knows all links"
+            raise InputError(problem, "leave one of them out", argument=name)
     if save_test is not None:
         check_pairs_table(save_test.name, save_test.force)
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from linkparity.experiments.pairs_table import check_pairs_table, save_pairs_table
 from linkparity.experiments.rows import Row
 from linkparity.experiments.steady_eo import validation_splits
-from linkparity.experiments.train import Run
+from linkparity.experiments.train import PairsOutput, Run, hold_out
 from linkparity.experiments.tune_search import (
     Search,
     Trial,
@@ -19,8 +20,11 @@ from linkparity.experiments.tune_search import (
     describe,
     times_limit,
 )
-from linkparity.graph import Graph, split_links
-from linkparity.metrics import Scores, evaluate
+from linkparity.graph import Graph, Split, split_links
+from linkparity.metrics import Scores
+from linkparity.metrics.evaluation import measure, scored_sets
+from linkparity.metrics.measures import MEASURES
+from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor, TrainingInterrupted
 from linkparity.support.arrays import real_number
@@ -150,6 +154,9 @@ def tune(
     seed: int = 0,
     confident: bool = False,
     min_pairs: int = 0,
+    measures: Sequence[str] | None = None,
+    refit: bool = False,
+    save_test: PairsOutput | None = None,
     dataset: str | None = None,
     on_trial: Callable[[Trial], object] | None = None,
     **params: Any,
@@ -173,6 +180,9 @@ def tune(
         seed: random seed.
         confident: judge the upper end of the interval of ``eo``, which is an estimate.
         min_pairs: pairs that a pair of groups must have to count in ``dp``, links in ``eo``.
+        measures: measures of the result beside those that are limited; all by default.
+        refit: fit the chosen setting on all links after it was measured, as ``run.refitted``.
+        save_test: where to write the pairs that the result is measured on.
         dataset: name of the data set, for the row of the result.
         on_trial: called with each trial.
         params: further arguments of :class:`~linkparity.LinkPredictor`.
@@ -189,6 +199,11 @@ def tune(
     if not isinstance(graph, Graph):
         problem = f"must be a Graph, got {graph!r:.60}"
         raise InputError(problem, "load one by lp.load", argument="graph", caller="tune")
+    for name in measures or ():
+        MEASURES[name]
+    wanted = None if measures is None else [*measures, *limits]
+    if save_test is not None:
+        check_pairs_table(save_test.name, save_test.force)
     for name in ("criterion", "gamma", "postprocess", "model", "tolerance"):
         if name in params:
             raise InputError("is what tune chooses", "leave it out", argument=name, caller="tune")
@@ -211,18 +226,40 @@ def tune(
         warn(TrainingInterrupted, stopped, caller="tune")
     chosen = chosen_trial(curve)
     try:
-        predictor = search.refit(chosen, split.train)
+        predictor, sets = _fitted_within(search, chosen, split)
+        scores = measure(sets, wanted)
+        predictor.held_out_ = split.test.index[split.test.label == 1]
+        refitted = _fitted_within(search, chosen, hold_out(graph, 0, seed))[0] if refit else None
     except KeyboardInterrupt:
         warn(TrainingInterrupted, f"no model; the choice was {describe(chosen)}", caller="tune")
         raise
-    scores = evaluate(predictor, split, seed=seed, pairs="candidates", min_pairs=min_pairs)
-    only_dp = chosen.qualified and list(limits) == ["dp"]
-    if only_dp and times_limit(scores.dp, limits["dp"]) > 1:
-        predictor = search.tilted(predictor)
-        scores = evaluate(predictor, split, seed=seed, pairs="candidates", min_pairs=min_pairs)
-    predictor.held_out_ = split.test.index[split.test.label == 1]
-    run = Run(dataset, predictor, scores, "candidates")
+    if save_test is not None:
+        save_pairs_table(save_test.name, save_test.force, sets, graph, save_test.with_groups)
+    run = Run(dataset, predictor, scores, "candidates", refitted)
     return Tuning(run, chosen, tuple(curve), limits, complete)
+
+
+def _fitted_within(
+    search: Search, chosen: Trial, split: Split
+) -> tuple[LinkPredictor, dict[str, ScoredPairs]]:
+    """The choice, fitted on the training links of ``split``, and its scores of all candidates.
+
+    Where it kept a limit on dp alone and exceeds it now, it is tilted to keep it.
+    """
+
+    def scored(predictor: LinkPredictor) -> dict[str, ScoredPairs]:
+        return scored_sets(
+            predictor, split, seed=predictor.seed, pairs="candidates", min_pairs=search.min_pairs
+        )
+
+    predictor = search.refit(chosen, split.train)
+    sets = scored(predictor)
+    if chosen.qualified and list(search.max_gap) == ["dp"]:
+        dp = measure(sets, ["dp"]).dp
+        if times_limit(dp, search.max_gap["dp"]) > 1:
+            predictor = search.tilted(predictor)
+            sets = scored(predictor)
+    return predictor, sets
 
 
 def limits(texts: Sequence[str]) -> dict[str, float]:
