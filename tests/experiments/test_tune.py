@@ -66,26 +66,25 @@ def test_estimates_of_the_first_strengths_are_compared_before_the_search_ends(li
 
 
 @pytest.mark.parametrize(
-    ("within", "gammas"),
-    [
-        ("both", [0, 0, 1, 10, 100, 10]),
-        ("none", [0, 0, 1, 10, 100, 10, 1e3, 1e4, 1e5, 1e5 / 10**0.5]),
-    ],
+    ("weakest", "combined"),
+    [(10.0, [10.0]), (30.0, [10.0, 10**1.5]), (1e9, [10.0, 10**1.5, 1e5 / 10**0.5])],
 )
 @pytest.mark.filterwarnings("ignore:.*learned nothing")
-def test_tilts_of_a_moderate_strength_come_before_strengths_that_cost_more(within, gammas):
+def test_tilts_for_links_are_combined_with_the_weakest_strength_that_keeps_the_limit(
+    weakest, combined
+):
     graph = lp.load("polbooks")
     search = Search([lp.split_links(graph, test=0.1, seed=0)], {"eo": 0.01}, False, {"epochs": 1})
 
     def judge(predictor, began, steady):
         gamma = 0.0 if predictor.criterion is None else predictor.gamma
-        both = gamma and predictor.postprocess
-        return trial(
-            gamma, 0.9 - gamma / 1e6, 1.0 if both and within == "both" else 5.0 - gamma / 1e5
-        )
+        within = predictor.postprocess and gamma >= weakest
+        return trial(gamma, 0.9 - gamma / 1e6, 1.0 if within else 5.0 - gamma / 1e5)
 
     object.__setattr__(search, "judge", judge)
-    assert [each.gamma for each in search.trials("dot-product")] == pytest.approx(gammas)
+    alone = [0, 0, 1, 10, 100, 1e3, 1e4, 1e5]
+    tried = [each.gamma for each in search.trials("dot-product")]
+    assert tried == pytest.approx([*alone, *combined])
 
 
 def test_strengths_are_halved_toward_accuracy_or_extended_toward_parity():

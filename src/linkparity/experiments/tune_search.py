@@ -21,8 +21,9 @@ from linkparity.training.objective import trained_criterion
 #: Strengths tried first; then the range beside the best of them is halved on a log scale.
 GAMMAS = (1.0, 10.0, 100.0)
 HALVINGS = 3
-#: The strength that is first combined with tilts where these need a fit of their own.
-COMBINED = 10.0
+#: Strengths that are combined with tilts where these need a fit of their own, beside one below the
+#: best; from the weakest on, until one qualifies.
+COMBINED = (10.0, 10.0**1.5)
 #: A loss of AUC that is next to nothing. A setting within the limits that costs no more ends the
 #: search: each further trial on the same validation links is another chance to be lucky. It is also
 #: what a choice may cost whose gap, an estimate, is within the limit by its standard error.
@@ -82,10 +83,10 @@ def most_trials(criterion: str) -> int:
     """Trials of one model at most: plain and the strengths, each also projected if that is quick.
 
     >>> most_trials("dp"), most_trials("eo")
-    (14, 10)
+    (14, 11)
     """
     fits = 1 + len(GAMMAS) + HALVINGS
-    return 2 * fits if trained_criterion(criterion).tilts_by_group else fits + 3
+    return 2 * fits if trained_criterion(criterion).tilts_by_group else fits + 2 + len(COMBINED)
 
 
 def describe(trial: Trial) -> str:
@@ -174,14 +175,13 @@ class Search:
                 return
             if self.projects_for_free:
                 yield self._projected(fitted, steady)
-            elif turn == len(GAMMAS) - 1:
-                both = self._projected(self.predictor(model, COMBINED, None), steady)
-                yield both
-                if both.qualified and not best_trial(list(found.values())).qualified:
-                    return  # more strength alone would cost more AUC
         if not self.projects_for_free:
             best = best_trial(list(found.values()))
-            yield self._projected(self.predictor(model, best.gamma / math.sqrt(10), None), steady)
+            for gamma in sorted({*COMBINED, best.gamma / math.sqrt(10)}):
+                both = self._projected(self.predictor(model, gamma, None), steady)
+                yield both
+                if both.qualified:
+                    return
 
     def _steady_eo(self, plain: LinkPredictor) -> tuple[SteadyEo, bool]:
         """From the plain model of the first split and others; False where Ctrl-C ended the fits."""
