@@ -1,11 +1,16 @@
 import pytest
 import torch
-from planted import all_index, make, planted, planted_bipartite, suited
+from planted import all_index, make, planted, planted_bipartite, suited, untidy
 from sklearn.metrics import roc_auc_score
 
 from linkparity import Graph, GraphWarning, LinkModel, split_links, train
 from linkparity.models import CNE, MODELS, MaxEnt
-from linkparity.models.degrees import classes, solve_degrees
+from linkparity.models.degrees import (
+    classes,
+    solve_classes,
+    solve_degrees,
+    solve_distinct_degrees,
+)
 
 
 @pytest.fixture(params=sorted(MODELS))
@@ -190,3 +195,14 @@ def test_an_unknown_model_gets_a_hint():
 def test_a_model_without_logits_says_what_is_missing():
     with pytest.raises(NotImplementedError, match=r"define factors\(\), or forward"):
         LinkModel()(torch.zeros(1, 2).long())
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+@pytest.mark.parametrize("make_graph", [planted, planted_bipartite])
+def test_classes_of_one_degree_are_solved_as_one(make_graph):
+    graph = untidy(make_graph())
+    found = classes(graph, torch.arange(graph.num_nodes))
+    assert len(found.size) == graph.num_nodes
+    alone, merged = (solve(found) for solve in (solve_classes, solve_distinct_degrees))
+    logits = [(a[:, None] + a)[found.pairs > 0] for a in (alone, merged)]
+    assert logits[0] == pytest.approx(logits[1], abs=1e-7)

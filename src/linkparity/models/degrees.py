@@ -124,6 +124,16 @@ def solve_classes(found: Classes) -> np.ndarray:
     return a
 
 
+def solve_distinct_degrees(found: Classes) -> np.ndarray:
+    """The same as :func:`solve_classes`, faster where many classes have one degree and side."""
+    both = np.stack([found.degree, found.side], axis=1)
+    distinct, of = np.unique(both, axis=0, return_inverse=True)
+    of = of.reshape(-1)
+    degree, side = distinct[:, 0], distinct[:, 1].astype(found.side.dtype)
+    size = np.bincount(of, found.size, minlength=len(distinct))
+    return solve_classes(Classes(of[found.of], size, degree, side, found.bipartite))[of]
+
+
 def _start(found: Classes) -> np.ndarray:
     """Parameters of a sparse graph: the probability of a link proportional to both degrees."""
     total = found.size @ found.degree

@@ -26,7 +26,7 @@ from torch.nn.functional import softplus
 from linkparity.criteria import Cells
 from linkparity.criteria.base import ConstraintMatrix
 from linkparity.graph import Graph
-from linkparity.models.degrees import Classes, classes, solve_classes
+from linkparity.models.degrees import Classes, classes, solve_distinct_degrees
 from linkparity.projection import FairnessRegularizer, NotConverged
 from linkparity.projection.fit import Fit
 from linkparity.projection.solver import Problem
@@ -58,7 +58,7 @@ def solve_maxent(
     problem = _Problem(graph, regularizer, gamma, links)
     if not problem.cells.total:  # nothing is constrained: plain MaxEnt is the minimum
         return
-    here = problem.state(torch.from_numpy(solve_classes(problem.found)))
+    here = problem.state(torch.from_numpy(solve_distinct_degrees(problem.found)))
     damping = 0.0
     for step in range(1, MAX_STEPS + 1):
         seconds = time.perf_counter() - begin
@@ -259,7 +259,8 @@ def _improve(problem: _Problem, here: _State, damping: float) -> tuple[_State | 
     scale = float(here.hessian.diagonal().abs().mean())
     eye = problem.size / problem.size.mean()
     for _ in range(60):
-        shifted = here.hessian + torch.diag((damping + 1e-13) * scale * eye)
+        shifted = here.hessian.clone()
+        shifted.diagonal().add_((damping + 1e-13) * scale * eye)
         factor, failed = torch.linalg.cholesky_ex(shifted)
         if not int(failed):
             step = torch.cholesky_solve(here.gradient[:, None], factor)[:, 0]
