@@ -7,18 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import expit
 from table_cases import exit_code
 
 import linkparity as lp
+from linkparity.experiments.steady_eo import validation_splits
 from linkparity.experiments.train import hold_out
 from linkparity.experiments.tune import check_models, limits, tune
-from linkparity.experiments.tune_search import (
-    Search,
-    Trial,
-    best_trial,
-    chosen_trial,
-    next_strength,
-)
+from linkparity.experiments.tune_search import Search
+from linkparity.experiments.tune_trials import Trial, best_trial, chosen_trial, next_strength
 from linkparity.prediction import TrainingInterrupted
 from linkparity.report.tune_page import tuning_html
 from linkparity.support.errors import InputError
@@ -473,3 +471,50 @@ def test_tilts_for_links_stay_as_they_were_judged():
     index = graph.links
     tilts = projected.tilts.of(graph.group[index]).numpy()
     np.testing.assert_allclose(kept.predict_logits(index), alone.predict_logits(index) + tilts)
+
+
+def links_tilt(twin, graph, links):
+    """Tilts of one model by scalar root finding on links that it has not seen, and their counts."""
+    logits, groups = twin.predict_logits(links), np.sort(graph.group[links].numpy(), axis=1)
+    every = np.sort(graph.group[graph.links].numpy(), axis=1)
+    cells = {tuple(pair): (groups == pair).all(axis=1) for pair in np.unique(groups, axis=0)}
+    weight = np.zeros(len(links))
+    for pair, own in cells.items():
+        weight[own] = (every == pair).all(axis=1).sum() / own.sum()
+    target = np.average(expit(logits), weights=weight)
+    found = np.zeros((graph.num_groups,) * 2)
+    for (a, b), own in cells.items():
+        root = brentq(lambda t, x=logits[own]: expit(x + t).mean() - target, -50, 50, xtol=1e-12)
+        found[a, b] = found[b, a] = root * own.sum() / (own.sum() + 10)
+    return found
+
+
+def test_tilts_of_the_plain_model_come_from_further_splits():
+    graph = lp.load("polbooks")
+    splits = validation_splits(graph, 0.3, 3, 7)
+    search = Search(splits, {"eo": 0.1}, False, {"epochs": 40, "seed": 0})
+    plain, parity, within = islice(search.trials("cne"), 3)
+    assert plain.gaps["eo"] > 0.1  # else the search ends
+    expected = []
+    for split in splits[1:]:
+        twin = lp.LinkPredictor("cne", epochs=40, seed=0).fit(split.train)
+        links = split.test.index[split.test.label == 1]
+        unjudged = links[splits[0].train.is_link(links)]
+        assert 0 < len(unjudged) < len(links)
+        expected.append(links_tilt(twin, splits[0].train, unjudged))
+    table = parity.tilts.table[:-1, :-1].numpy()
+    np.testing.assert_allclose(table, np.mean(expected, axis=0), atol=1e-6)
+    assert parity.tolerance == 0
+    assert within.tolerance == pytest.approx((0.1 - parity.errors["eo"]) / 2)
+    assert 0 < within.tilts.table.abs().max() < parity.tilts.table.abs().max()
+    kept = search.refit(within, graph)
+    assert kept.tolerance == within.tolerance
+    assert kept.tilts_ is within.tilts
+
+
+def test_without_further_links_tilts_come_from_a_tenth_of_the_links():
+    split = lp.split_links(lp.load("polbooks"), seed=0)
+    search = Search([split], {"eo": 0.001}, False, {"epochs": 5, "seed": 0})
+    _, projected = islice(search.trials("dot-product"), 2)
+    alone = search.predictor("dot-product", 0.0, "i-projection").fit(split.train)
+    assert projected.tilts.table.equal(alone.tilts_.table)

@@ -14,7 +14,7 @@ from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 
 if TYPE_CHECKING:
-    from linkparity.experiments.tune_search import Trial
+    from linkparity.experiments.tune_trials import Trial
 
 
 def add_tune_command(app: typer.Typer) -> None:
@@ -95,7 +95,7 @@ def tune(
 
 def _teller(most: int) -> Callable[["Trial"], None]:
     """A function that tells of each trial, and of the time left if all trials are made."""
-    from linkparity.experiments.tune_search import describe
+    from linkparity.experiments.tune_trials import describe
     from linkparity.support.display import format_number
 
     began, done = time.perf_counter(), 0

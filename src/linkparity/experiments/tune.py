@@ -13,13 +13,8 @@ from linkparity.experiments.pairs_table import check_pairs_table, save_pairs_tab
 from linkparity.experiments.rows import Row
 from linkparity.experiments.steady_eo import validation_splits
 from linkparity.experiments.train import PairsOutput, Run, hold_out
-from linkparity.experiments.tune_search import (
-    Search,
-    Trial,
-    chosen_trial,
-    describe,
-    times_limit,
-)
+from linkparity.experiments.tune_search import Search
+from linkparity.experiments.tune_trials import Trial, chosen_trial, describe, times_limit
 from linkparity.graph import Graph, Split, split_links
 from linkparity.metrics import Scores
 from linkparity.metrics.evaluation import measure, scored_sets

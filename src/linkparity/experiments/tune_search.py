@@ -7,14 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from torch import Tensor
+
 from linkparity.experiments.steady_eo import SteadyEo
 from linkparity.experiments.train import fit_uninterrupted
+from linkparity.experiments.tune_trials import (
+    SMALL_LOSS,
+    Trial,
+    best_trial,
+    next_strength,
+    times_limit,
+)
 from linkparity.graph import Graph, Split
 from linkparity.metrics import Scores, evaluate
 from linkparity.metrics.evaluation import scored_sets
+from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.prediction import LinkPredictor
 from linkparity.prediction.postprocess import Tilts
-from linkparity.support.display import or_none
 from linkparity.support.errors import InputError
 from linkparity.training.objective import trained_criterion
 
@@ -24,82 +33,17 @@ HALVINGS = 3
 #: Strengths that are combined with tilts where these need a fit of their own, beside one below the
 #: best; from the weakest on, until one qualifies.
 COMBINED = (10.0, 10.0**1.5)
-#: A loss of AUC that is next to nothing. A setting within the limits that costs no more ends the
-#: search: each further trial on the same validation links is another chance to be lucky. It is also
-#: what a choice may cost whose gap, an estimate, is within the limit by its standard error.
-SMALL_LOSS = 0.001
-#: A gap that is 0 but for rounding.
-ROUNDING = 1e-7
 PROJECTION = "i-projection"
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One setting, fitted without the validation links and judged on them.
-
-    Attributes:
-        model: name of the model.
-        gamma: weight of the regularizer; 0 is plain.
-        postprocess: ``"i-projection"`` or None.
-        auc: on the validation pairs.
-        gaps: the value that is compared with the limit, by measure; ``eo`` is corrected by plain
-            models of further splits.
-        excess: largest ratio of a gap to its limit; at most 1 when all limits are kept.
-        cautious_excess: the same of a gap and its standard error, where it is an estimate.
-        seconds: of the fit and its judgement, without those of further splits.
-        tolerance: of the tilts.
-        tilts: those that were judged, where they were fitted to withheld links.
-    """
-
-    model: str
-    gamma: float
-    postprocess: str | None
-    auc: float
-    gaps: dict[str, float]
-    excess: float
-    cautious_excess: float
-    seconds: float
-    tolerance: float = 0.0
-    tilts: Tilts | None = None
-
-    @property
-    def qualified(self) -> bool:
-        """Whether every gap is within its limit."""
-        return self.excess <= 1
-
-    def suffices(self, auc: float) -> bool:
-        """Whether every gap is within its limit, at no less than this AUC."""
-        return self.qualified and self.auc >= auc
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        names = ("model", "gamma", "postprocess", "tolerance", "seconds")
-        gaps = {name: or_none(value) for name, value in self.gaps.items()}
-        own = {name: getattr(self, name) for name in names}
-        return own | {"auc": or_none(self.auc), "gaps": gaps, "qualified": self.qualified}
 
 
 def most_trials(criterion: str) -> int:
     """Trials of one model at most: plain and the strengths, each also projected if that is quick.
 
     >>> most_trials("dp"), most_trials("eo")
-    (14, 11)
+    (14, 12)
     """
     fits = 1 + len(GAMMAS) + HALVINGS
-    return 2 * fits if trained_criterion(criterion).tilts_by_group else fits + 2 + len(COMBINED)
-
-
-def describe(trial: Trial) -> str:
-    """A setting in a few words.
-
-    >>> describe(Trial("cne", 10.0, "i-projection", 0.9, {"dp": 0.01}, 1.0, 1.0, 2.0))
-    'cne, γ = 10, I-projection'
-    """
-    parts = [trial.model, f"γ = {trial.gamma:.3g}" if trial.gamma else "plain"]
-    if trial.postprocess:
-        within = f" within {trial.tolerance:.3g}" if trial.tolerance else ""
-        parts.append(f"I-projection{within}")
-    return ", ".join(parts)
+    return 2 * fits if trained_criterion(criterion).tilts_by_group else fits + 3 + len(COMBINED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +52,7 @@ class Search:
 
     Attributes:
         splits: the training links, divided once more. Settings are fitted and judged on the first;
-            plain models of the others make ``eo`` steadier.
+            plain models of the others make ``eo`` steadier, and their validation links give tilts.
         max_gap: limits by measure.
         confident: whether ``eo`` is judged by the upper end of its interval.
         params: further arguments of the predictor, ``seed`` among them.
@@ -150,7 +94,8 @@ class Search:
         began = time.perf_counter()
         plain = fit_uninterrupted(self.predictor(model, 0.0, None), self.split.train)
         took = time.perf_counter() - began
-        steady, complete = self._steady_eo(plain) if self.estimates else (None, True)
+        twins, complete = self._further_fits(model) if self.estimates else ([], True)
+        steady = SteadyEo.of(self._validation_scores(plain, twins)) if self.estimates else None
         trial = self.judge(plain, time.perf_counter() - took, steady)
         yield trial
         if not complete:
@@ -158,10 +103,12 @@ class Search:
         if trial.qualified:
             return
         enough = trial.auc - SMALL_LOSS
-        projected = self._projected(plain, steady)
-        yield projected
+        projected = []
+        for each in self._projections(plain, twins, steady):
+            projected.append(each)
+            yield each
         compared = len(GAMMAS) if self.estimates else 0
-        if not compared and projected.suffices(enough):
+        if not compared and projected[0].suffices(enough):
             return
         found: dict[float, Trial] = {}
         for turn in range(len(GAMMAS) + HALVINGS):
@@ -170,7 +117,7 @@ class Search:
             fitted = fit_uninterrupted(self.predictor(model, gamma, None), self.split.train)
             found[gamma] = self.judge(fitted, began, steady)
             yield found[gamma]
-            done = any(each.suffices(enough) for each in (projected, *found.values()))
+            done = any(each.suffices(enough) for each in (*projected, *found.values()))
             if done and len(found) >= compared:
                 return
             if self.projects_for_free:
@@ -183,19 +130,68 @@ class Search:
                 if both.qualified:
                     return
 
-    def _steady_eo(self, plain: LinkPredictor) -> tuple[SteadyEo, bool]:
-        """From the plain model of the first split and others; False where Ctrl-C ended the fits."""
-        scored, complete = [scored_sets(plain, self.split, None)["test"]], True
+    def _further_fits(self, model: str) -> tuple[list[LinkPredictor], bool]:
+        """Plain models of the further splits; False where Ctrl-C ended the fits."""
+        twins: list[LinkPredictor] = []
         try:
             for split in self.splits[1:]:
-                twin = self.predictor(str(plain.model), 0.0, None)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # the first fit has said what there is to say
-                    fit_uninterrupted(twin, split.train)
-                scored.append(scored_sets(twin, split, None)["test"])
+                    twins.append(fit_uninterrupted(self.predictor(model, 0.0, None), split.train))
         except KeyboardInterrupt:
-            complete = False
-        return SteadyEo.of(scored), complete
+            return twins, False
+        return twins, True
+
+    def _validation_scores(
+        self, plain: LinkPredictor, twins: Sequence[LinkPredictor]
+    ) -> list[ScoredPairs]:
+        """What each plain model predicts for the validation pairs of its split."""
+        fitted = [plain, *twins]
+        return [
+            scored_sets(each, split, None)["test"]
+            for each, split in zip(fitted, self.splits, strict=False)
+        ]
+
+    def _projections(
+        self, plain: LinkPredictor, twins: Sequence[LinkPredictor], steady: SteadyEo | None
+    ) -> Iterator[Trial]:
+        """Trials of the tilted plain model.
+
+        Tilts for links are fitted to the validation links of the further splits, each by the model
+        that has not seen them, to parity and as far as the limit less a standard error.
+        """
+        unseen = [
+            (twin, links)
+            for twin, split in zip(twins, self.splits[1:], strict=True)
+            if len(links := self._unseen_links(split))
+        ]
+        if self.projects_for_free or not unseen:
+            yield self._projected(plain, steady)
+            return
+        parity = self._tilted_for_links(plain, unseen, steady, 0.0)
+        yield parity
+        within = self.max_gap[self.criterion] - parity.errors[self.criterion]
+        if within > 0:
+            yield self._tilted_for_links(plain, unseen, steady, within / 2)
+
+    def _unseen_links(self, split: Split) -> Tensor:
+        """``(E, 2)`` validation links of a further split that nothing is judged on."""
+        links = split.test.index[split.test.label == 1]
+        return links[self.split.train.is_link(links)]
+
+    def _tilted_for_links(
+        self,
+        plain: LinkPredictor,
+        unseen: Sequence[tuple[LinkPredictor, Tensor]],
+        steady: SteadyEo | None,
+        tolerance: float,
+    ) -> Trial:
+        """The trial with the mean of the tilts that each twin needs for links it has not seen."""
+        began = time.perf_counter()
+        setting = self.predictor(str(plain.model), 0.0, PROJECTION, tolerance)
+        graph = self.split.train
+        found = [setting.fit_tilts(twin.model_, graph, links) for twin, links in unseen]
+        return self.judge(setting.tilt_fitted(plain, Tilts.mean(found)), began, steady)
 
     def predictor(
         self, model: str, gamma: float, postprocess: str | None, tolerance: float | None = None
@@ -210,8 +206,8 @@ class Search:
     def _projected(self, fitted: LinkPredictor, steady: SteadyEo | None) -> Trial:
         """The trial of the same model, tilted.
 
-        Tilts for links are fitted to some of them by a further fit, so that they go to parity and
-        leave the limit to chance.
+        Tilts for links are fitted to a tenth of them by a further fit, so that they go to parity
+        and leave the limit to chance.
         """
         began = time.perf_counter()
         if self.projects_for_free:
@@ -249,7 +245,7 @@ class Search:
             return fitted
         if chosen.tilts is None:
             return self.tilted(fitted)
-        setting = self.predictor(chosen.model, chosen.gamma, PROJECTION)
+        setting = self.predictor(chosen.model, chosen.gamma, PROJECTION, chosen.tolerance)
         return setting.tilt_fitted(fitted, chosen.tilts)
 
     def judge(self, predictor: LinkPredictor, began: float, steady: SteadyEo | None) -> Trial:
@@ -261,13 +257,16 @@ class Search:
         judged = {name: self._judged(name, scores, steady) for name in self.max_gap}
         gaps = {name: gap for name, (gap, _) in judged.items()}
         cautious = {name: gap + error for name, (gap, error) in judged.items()}
+        errors = {name: error for name, (_, error) in judged.items()}
         gamma = 0.0 if predictor.criterion is None else predictor.gamma
+        tolerance = self.tolerance if self.projects_for_free else predictor.tolerance
         return Trial(
             str(predictor.model), gamma, predictor.postprocess, scores.auc, gaps,
             self._excess(gaps), self._excess(cautious),
             time.perf_counter() - began,
-            self.tolerance if predictor.postprocess and self.projects_for_free else 0.0,
+            tolerance if predictor.postprocess else 0.0,
             None if self.projects_for_free else predictor.tilts_,
+            errors,
         )  # fmt: skip
 
     def _excess(self, gaps: Mapping[str, float]) -> float:
@@ -295,55 +294,3 @@ class Search:
             fix = "leave it out, or give more links or nodes"
             raise InputError(problem, fix, argument="confident", caller="tune")
         return min(corrected + upper - value, 1.0), 0.0
-
-
-def times_limit(gap: float, limit: float) -> float:
-    """How often the limit goes into the gap; infinite where the gap is undefined.
-
-    What rounding adds to a projection within the limit does not count.
-    """
-    if math.isnan(gap):
-        return math.inf
-    allowed = max(limit, ROUNDING)
-    return min(gap / allowed, 1.0) if gap <= allowed * (1 + 1e-6) else gap / allowed
-
-
-def best_trial(curve: Sequence[Trial]) -> Trial:
-    """The best AUC among those that qualify, else the one nearest to the limits."""
-    qualified = [trial for trial in curve if trial.qualified]
-    if qualified:
-        return max(qualified, key=lambda trial: trial.auc)
-    return min(curve, key=lambda trial: trial.excess)
-
-
-def chosen_trial(curve: Sequence[Trial]) -> Trial:
-    """The best trial, or one that costs next to no AUC and is within the limits more safely.
-
-    An estimate that is just within its limit is beyond it on other links half of the time. Of the
-    trials within the limits and 0.001 of the best AUC, the most accurate is taken that stays
-    within them with a standard error added; where none does, the one that comes nearest to it.
-    """
-    best = best_trial(curve)
-    if not best.qualified:
-        return best
-    near = [each for each in curve if each.suffices(best.auc - SMALL_LOSS)]
-    safe = [each for each in near if each.cautious_excess <= 1]
-    if safe:
-        return max(safe, key=lambda trial: trial.auc)
-    return min(near, key=lambda trial: trial.cautious_excess)
-
-
-def next_strength(found: Mapping[float, Trial]) -> float:
-    """The strength to try next: between the best and its neighbour on the more accurate side.
-
-    While nothing qualifies, the range around the trial nearest to the limits is halved, or
-    extended where it is at an end.
-    """
-    gammas = sorted(found)
-    best = best_trial(list(found.values()))
-    at = gammas.index(best.gamma)
-    step = -1 if best.qualified else 1  # less strength, more accuracy; else more strength
-    other = at + step
-    if not 0 <= other < len(gammas):
-        return best.gamma * 10.0**step
-    return math.sqrt(best.gamma * gammas[other])

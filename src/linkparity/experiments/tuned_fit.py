@@ -11,7 +11,7 @@ from linkparity.experiments.results import Summary
 from linkparity.experiments.rows import Row
 from linkparity.experiments.train import Run
 from linkparity.experiments.tune import tune
-from linkparity.experiments.tune_search import describe
+from linkparity.experiments.tune_trials import describe
 from linkparity.graph.split import split_links
 from linkparity.metrics.evaluation import evaluate
 from linkparity.metrics.measures import MEASURES

@@ -1,6 +1,7 @@
 """The I-projection after training: one number per pair of groups, added to every logit."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,6 +37,11 @@ class Tilts:
     """
 
     table: Tensor
+
+    @classmethod
+    def mean(cls, several: Sequence["Tilts"]) -> "Tilts":
+        """Mean tilts of several models of one graph."""
+        return cls(torch.stack([each.table for each in several]).mean(dim=0))
 
     def of(self, groups: Tensor) -> Tensor:
         """``(P, 2)`` groups → ``(P,)`` tilts."""

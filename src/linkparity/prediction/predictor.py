@@ -213,10 +213,23 @@ class LinkPredictor(FittedPredictor):
     def _tilts(self, model: LinkModel, graph: Graph) -> Tilts:
         """Tilts of the model; those for links come from a twin that has not seen these links."""
         assert self.criterion is not None
-        criterion = graph_criterion(trained_criterion(self.criterion), graph)
         unseen = None
-        if criterion.needs_labels and (part := withhold_links(graph, self.seed)) is not None:
+        needs_links = trained_criterion(self.criterion).needs_labels
+        if needs_links and (part := withhold_links(graph, self.seed)) is not None:
             model, unseen = self._train(part.train)[0], part.test.index[part.test.label == 1]
+        return self.fit_tilts(model, graph, unseen)
+
+    def fit_tilts(self, model: LinkModel, graph: Graph, unseen: Tensor | None = None) -> Tilts:
+        """Tilts that bring a trained model to parity over pairs of ``graph``.
+
+        Args:
+            model: whose logits are tilted.
+            graph: its pairs.
+            unseen: ``(E, 2)`` links of ``graph`` that the model was not trained on, which stand
+                for all links; None for all of them.
+        """
+        assert self.criterion is not None
+        criterion = graph_criterion(trained_criterion(self.criterion), graph)
         pairs = chosen_pairs(LinkModel, self.pairs)
         weights = parity_weights(pairs, criterion, pair_weights(graph, self.negatives))
         return fit_tilt_table(

@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from linkparity.experiments.tune_search import describe
+from linkparity.experiments.tune_trials import describe
 from linkparity.report.rendering import render
 from linkparity.support.display import format_number
 from linkparity.support.files import write_text
 
 if TYPE_CHECKING:
     from linkparity.experiments.tune import Tuning
-    from linkparity.experiments.tune_search import Trial
+    from linkparity.experiments.tune_trials import Trial
 
 WIDTH, HEIGHT, MARGIN = 640, 360, 56
 #: Ticks of an axis.
