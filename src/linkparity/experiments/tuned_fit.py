@@ -17,7 +17,7 @@ from linkparity.metrics.evaluation import evaluate
 from linkparity.metrics.measures import MEASURES
 from linkparity.support.display import counted, or_none
 
-#: Seeds of the layer at most: each is a search of up to nineteen fits.
+#: Seeds of the layer at most: each is a search of up to seventeen fits.
 MAX_SEEDS = 3
 #: Limits as shares of the paper's gaps. Its test pairs are a sample, so that the dp measured there
 #: exceeds the exact one, which is limited; eo is an estimate in both.
