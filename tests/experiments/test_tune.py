@@ -493,7 +493,7 @@ def test_tilts_of_the_plain_model_come_from_further_splits():
     graph = lp.load("polbooks")
     splits = validation_splits(graph, 0.3, 3, 7)
     search = Search(splits, {"eo": 0.1}, False, {"epochs": 40, "seed": 0})
-    plain, parity, within = islice(search.trials("cne"), 3)
+    plain, projected = islice(search.trials("cne"), 2)
     assert plain.gaps["eo"] > 0.1  # else the search ends
     expected = []
     for split in splits[1:]:
@@ -502,14 +502,9 @@ def test_tilts_of_the_plain_model_come_from_further_splits():
         unjudged = links[splits[0].train.is_link(links)]
         assert 0 < len(unjudged) < len(links)
         expected.append(links_tilt(twin, splits[0].train, unjudged))
-    table = parity.tilts.table[:-1, :-1].numpy()
+    table = projected.tilts.table[:-1, :-1].numpy()
     np.testing.assert_allclose(table, np.mean(expected, axis=0), atol=1e-6)
-    assert parity.tolerance == 0
-    assert within.tolerance == pytest.approx((0.1 - parity.errors["eo"]) / 2)
-    assert 0 < within.tilts.table.abs().max() < parity.tilts.table.abs().max()
-    kept = search.refit(within, graph)
-    assert kept.tolerance == within.tolerance
-    assert kept.tilts_ is within.tilts
+    assert projected.gaps["eo"] < plain.gaps["eo"]
 
 
 def test_without_further_links_tilts_come_from_a_tenth_of_the_links():

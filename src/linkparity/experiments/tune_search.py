@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
-
 from linkparity.experiments.steady_eo import SteadyEo
 from linkparity.experiments.train import fit_uninterrupted
 from linkparity.experiments.tune_trials import (
@@ -40,10 +38,10 @@ def most_trials(criterion: str) -> int:
     """Trials of one model at most: plain and the strengths, each also projected if that is quick.
 
     >>> most_trials("dp"), most_trials("eo")
-    (14, 12)
+    (14, 11)
     """
     fits = 1 + len(GAMMAS) + HALVINGS
-    return 2 * fits if trained_criterion(criterion).tilts_by_group else fits + 3 + len(COMBINED)
+    return 2 * fits if trained_criterion(criterion).tilts_by_group else fits + 2 + len(COMBINED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +101,10 @@ class Search:
         if trial.qualified:
             return
         enough = trial.auc - SMALL_LOSS
-        projected = []
-        for each in self._projections(plain, twins, steady):
-            projected.append(each)
-            yield each
+        projected = self._tilted_plain(plain, twins, steady)
+        yield projected
         compared = len(GAMMAS) if self.estimates else 0
-        if not compared and projected[0].suffices(enough):
+        if not compared and projected.suffices(enough):
             return
         found: dict[float, Trial] = {}
         for turn in range(len(GAMMAS) + HALVINGS):
@@ -117,7 +113,7 @@ class Search:
             fitted = fit_uninterrupted(self.predictor(model, gamma, None), self.split.train)
             found[gamma] = self.judge(fitted, began, steady)
             yield found[gamma]
-            done = any(each.suffices(enough) for each in (*projected, *found.values()))
+            done = any(each.suffices(enough) for each in (projected, *found.values()))
             if done and len(found) >= compared:
                 return
             if self.projects_for_free:
@@ -152,45 +148,23 @@ class Search:
             for each, split in zip(fitted, self.splits, strict=False)
         ]
 
-    def _projections(
+    def _tilted_plain(
         self, plain: LinkPredictor, twins: Sequence[LinkPredictor], steady: SteadyEo | None
-    ) -> Iterator[Trial]:
-        """Trials of the tilted plain model.
-
-        Tilts for links are fitted to the validation links of the further splits, each by the model
-        that has not seen them, to parity and as far as the limit less a standard error.
-        """
-        unseen = [
-            (twin, links)
-            for twin, split in zip(twins, self.splits[1:], strict=True)
-            if len(links := self._unseen_links(split))
-        ]
-        if self.projects_for_free or not unseen:
-            yield self._projected(plain, steady)
-            return
-        parity = self._tilted_for_links(plain, unseen, steady, 0.0)
-        yield parity
-        within = self.max_gap[self.criterion] - parity.errors[self.criterion]
-        if within > 0:
-            yield self._tilted_for_links(plain, unseen, steady, within / 2)
-
-    def _unseen_links(self, split: Split) -> Tensor:
-        """``(E, 2)`` validation links of a further split that nothing is judged on."""
-        links = split.test.index[split.test.label == 1]
-        return links[self.split.train.is_link(links)]
-
-    def _tilted_for_links(
-        self,
-        plain: LinkPredictor,
-        unseen: Sequence[tuple[LinkPredictor, Tensor]],
-        steady: SteadyEo | None,
-        tolerance: float,
     ) -> Trial:
-        """The trial with the mean of the tilts that each twin needs for links it has not seen."""
-        began = time.perf_counter()
-        setting = self.predictor(str(plain.model), 0.0, PROJECTION, tolerance)
-        graph = self.split.train
-        found = [setting.fit_tilts(twin.model_, graph, links) for twin, links in unseen]
+        """The trial of the plain model, tilted.
+
+        Tilts for links are the mean of those that the plain models of the further splits need, each
+        for validation links that it has not seen and that nothing is judged on.
+        """
+        began, found = time.perf_counter(), []
+        setting = self.predictor(str(plain.model), 0.0, PROJECTION)
+        for twin, split in zip(twins, self.splits[1:], strict=True):
+            links = split.test.index[split.test.label == 1]
+            links = links[self.split.train.is_link(links)]
+            if len(links):
+                found.append(setting.fit_tilts(twin.model_, self.split.train, links))
+        if self.projects_for_free or not found:
+            return self._projected(plain, steady)
         return self.judge(setting.tilt_fitted(plain, Tilts.mean(found)), began, steady)
 
     def predictor(
@@ -245,7 +219,7 @@ class Search:
             return fitted
         if chosen.tilts is None:
             return self.tilted(fitted)
-        setting = self.predictor(chosen.model, chosen.gamma, PROJECTION, chosen.tolerance)
+        setting = self.predictor(chosen.model, chosen.gamma, PROJECTION)
         return setting.tilt_fitted(fitted, chosen.tilts)
 
     def judge(self, predictor: LinkPredictor, began: float, steady: SteadyEo | None) -> Trial:
@@ -257,16 +231,13 @@ class Search:
         judged = {name: self._judged(name, scores, steady) for name in self.max_gap}
         gaps = {name: gap for name, (gap, _) in judged.items()}
         cautious = {name: gap + error for name, (gap, error) in judged.items()}
-        errors = {name: error for name, (_, error) in judged.items()}
         gamma = 0.0 if predictor.criterion is None else predictor.gamma
-        tolerance = self.tolerance if self.projects_for_free else predictor.tolerance
         return Trial(
             str(predictor.model), gamma, predictor.postprocess, scores.auc, gaps,
             self._excess(gaps), self._excess(cautious),
             time.perf_counter() - began,
-            tolerance if predictor.postprocess else 0.0,
+            self.tolerance if predictor.postprocess and self.projects_for_free else 0.0,
             None if self.projects_for_free else predictor.tilts_,
-            errors,
         )  # fmt: skip
 
     def _excess(self, gaps: Mapping[str, float]) -> float:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from linkparity.prediction.postprocess import Tilts
@@ -32,7 +32,6 @@ class Trial:
         seconds: of the fit and its judgement, without those of further splits.
         tolerance: of the tilts.
         tilts: those that were judged, where they were fitted to withheld links.
-        errors: standard errors of the gaps, 0 for what is exact.
     """
 
     model: str
@@ -45,7 +44,6 @@ class Trial:
     seconds: float
     tolerance: float = 0.0
     tilts: Tilts | None = None
-    errors: dict[str, float] = field(default_factory=dict)
 
     @property
     def qualified(self) -> bool:
