@@ -6,7 +6,8 @@ Orders, each with one tilt per pair of groups: none; fitted to the links that th
 on; fitted to a tenth of the training links by a twin that has not seen these, whose tilts the model
 trained on all links keeps (what ``postprocess="i-projection"`` does); the same without the factor
 n / (n + 10) for n links; the twin itself; the mean of the tilts of three twins, each without
-another tenth; the mean of four, each without another fifth (what ``tune`` does).
+another tenth; the mean of four, each without another fifth (as ``tune`` does, which also leaves out
+the links that it judges on).
 Prints one JSON line per data set, model and seed, then the means.
 """
 

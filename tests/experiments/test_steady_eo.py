@@ -113,3 +113,16 @@ def test_the_first_split_is_that_of_its_seed_and_the_others_differ():
     first = lp.split_links(graph, test=0.2, seed=7)
     assert splits[0].test.index.tolist() == first.test.index.tolist()
     assert len({str(split.test.index.tolist()) for split in splits}) == 3
+
+
+def test_a_single_link_has_the_variance_of_the_others():
+    groups = np.array([[0, 0]] * 3 + [[0, 1]] * 2 + [[1, 2]])
+    prob = np.array([0.1, 0.2, 0.6, 0.3, 0.4, 0.9])
+    own = scored(prob, groups, np.ones(6, dtype=int))
+    variance = SteadyEo.of([own]).link_means(own)[1]
+    within = [np.var(prob[:3], ddof=1), np.var(prob[3:5], ddof=1)]
+    pooled = (2 * within[0] + within[1]) / 3
+    known = variance[np.isfinite(own.means.link_mean)]
+    assert sorted(known) == pytest.approx(sorted([within[0] / 3, within[1] / 2, pooled]))
+    alone = scored(prob[[0, 3, 5]], groups[[0, 3, 5]], np.ones(3, dtype=int))
+    assert SteadyEo.of([alone]).gap(alone)[1] == np.inf

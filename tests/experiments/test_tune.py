@@ -400,6 +400,41 @@ def test_without_an_interval_nothing_can_be_confident():
     assert tune(graph, {"eo": 0.25}, "cne", **asked).curve[0].gaps["eo"] < 0.25
 
 
+def test_a_setting_without_an_interval_keeps_no_confident_limit(monkeypatch):
+    real = lp.evaluate
+
+    def evaluate(predictor, *args, **more):
+        scores = real(predictor, *args, **more)
+        none = {"eo": (np.nan, np.nan)} if predictor.gamma == 10 else {}
+        return replace(scores, intervals=scores.intervals | none)
+
+    monkeypatch.setattr("linkparity.experiments.tune_search.evaluate", evaluate)
+    found = tune(lp.load("polblogs"), {"eo": 0.01}, "maxent", confident=True)
+    without = [each for each in found.curve if each.gamma == 10]
+    assert without
+    assert not any(each.qualified for each in without)
+    assert all(each.to_dict()["gaps"]["eo"] is None for each in without)
+    assert len(found.curve) > 6
+
+
+@pytest.mark.parametrize(
+    ("models", "more", "said"),
+    [
+        ("flip,cne", {"strength": 0.5}, "strength does not apply to the model 'cne'"),
+        ("cne,gae", {"options": {"s1": 1.5}}, "the model 'gae' does not take"),
+        ("maxent", {"target": 7}, "target must lie"),
+        ("maxent", {"target": "data"}, "target"),
+        ("maxent", {"min_pairs": -3}, "min_pairs must be at least 0"),
+    ],
+)
+def test_what_some_fit_would_refuse_is_refused_before_the_first(monkeypatch, models, more, said):
+    fits = []
+    monkeypatch.setattr(lp.LinkPredictor, "fit", lambda *_, **__: fits.append(1))
+    with pytest.raises(ValueError, match=said):
+        tune(lp.load("polbooks"), {"eo": 0.9}, models, **more)
+    assert not fits
+
+
 @pytest.mark.parametrize(
     ("graph", "models", "more", "said"),
     [

@@ -23,6 +23,7 @@ from linkparity.models.adversarial import AdversarialTraining, corrupt, margin_l
 from linkparity.models.cfc import attribute_groups
 from linkparity.models.filters import Discriminator, Filter
 from linkparity.training.objective import Objective, Settings
+from linkparity.training.sampled import SampledPairs
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*learned nothing"),  # an adversary may leave nothing
@@ -364,3 +365,17 @@ def test_values_become_groups():
     assert list(attribute_groups(graph, None)) == ["party"]
     found = attribute_groups(graph, {"age": np.array([30, 20, -1, 20, 40])})
     assert found["age"].tolist() == [1, 0, -1, 0, 2]
+
+
+def test_steps_take_the_batches_of_drawn_pairs_in_turn(monkeypatch):
+    graph, scored = planted(), []
+    monkeypatch.setattr("linkparity.training.sampled.BATCH", 60)
+
+    def score(pairs, model, batch, real=SampledPairs.score):
+        scored.append((batch, len(pairs)))
+        return real(pairs, model, batch)
+
+    monkeypatch.setattr(SampledPairs, "score", score)
+    model = built(graph, strength=0.0, batch=-(-graph.num_links // 5))
+    list(train(model, graph, "dp", 5.0, epochs=1, method="samples"))
+    assert scored == [(step % 3, 3) for step in range(5)]

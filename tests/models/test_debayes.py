@@ -214,3 +214,13 @@ def test_with_one_group_it_is_cne_on_a_bipartite_graph_with_isolated_nodes():
     index = torch.cartesian_prod(torch.arange(20), torch.arange(20, 50)).numpy()
     expected, found = (each.predict_logits(index) for each in fitted)
     np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+def test_with_one_group_on_one_side_it_is_cne():
+    links = [(0, 4), (0, 5), (1, 5), (1, 6), (2, 6), (2, 7), (3, 4), (3, 7)]
+    graph = Graph(9, links, [0] * 4 + [-1] * 5, side=[0] * 4 + [1] * 5)
+    index = torch.cartesian_prod(torch.arange(4), torch.arange(4, 9))
+    fitted = [LinkPredictor(name, epochs=20).fit(graph) for name in ("debayes", "cne")]
+    one, other = (each.predict_logits(index) for each in fitted)
+    assert one == pytest.approx(other, abs=1e-4)

@@ -287,3 +287,41 @@ def test_gap_within_and_between_on_polblogs_falls_with_the_steps():
     assert found[0].dp > found[1].dp > found[2].dp
     assert found[0].dp > 2 * found[2].dp
     assert found[2].auc > 0.8
+
+
+@pytest.mark.filterwarnings("ignore:.*learned nothing")
+@pytest.mark.parametrize("stop", [7, 60])
+def test_steps_on_the_matrix_come_last_however_training_ends(stop):
+    graph = planted()
+
+    def interrupt(row):
+        if row.epoch == stop:
+            raise KeyboardInterrupt
+
+    asked = {"dimension": 4, "seed": 0}
+    with pytest.warns(match=f"stopped after {stop} epochs"):
+        left = LinkPredictor("fairadj", **asked).fit(graph, on_epoch=interrupt)
+    whole = LinkPredictor("fairadj", epochs=stop, **asked).fit(graph)
+    assert left.model_.adjacency.equal(whole.model_.adjacency)
+    assert left.model_.first.equal(whole.model_.first)
+    difference = CellMeans(graph, None).difference(whole.model_.embedding().detach())
+    for predictor in (left, whole):
+        assert predictor.history_[-1].extra["difference"] == pytest.approx(
+            float(difference), rel=0.01
+        )
+
+
+def test_pairs_that_have_no_known_groups_or_do_not_exist_are_in_no_cell():
+    some = untidy(planted())
+    kept = Graph(some.num_nodes, some.links, some.group, some.group_names, unknown_kept=True)
+    assert len(CellMeans(kept, "dp").mass) == 6
+    assert len(CellMeans(some, "dp").mass) == 9
+    for graph, outputs in ((kept, 6), (some, 9)):
+        flip = MODELS["flip"](graph, 4, generator=torch.Generator(), cells="dp")
+        assert flip.adversary.out.shape[1] == outputs
+    ring = torch.stack([torch.arange(20), (torch.arange(20) + 1) % 20], dim=1)
+    alone = Graph(20, ring, torch.arange(20))
+    assert len(CellMeans(alone, None).mass) == 190
+    assert MODELS["flip"](alone, 4, generator=torch.Generator()).adversary.out.shape[1] == 190
+    with pytest.raises(ValueError, match="fewer than two kinds"):
+        MODELS["flip"](Graph(2, [[0, 1]], [0, 1]), 4, generator=torch.Generator())

@@ -479,7 +479,10 @@ def test_a_failed_training_leaves_the_last_one():
         ({"criterion": 5}, "criterion must be a name, a Criterion or None, got 5"),
         ({"model": None}, f"model must be one of {', '.join(MODELS)}, or a subclass"),
         ({"options": 5}, "options must be a dict, got 5"),
-        ({"model": "gae", "options": {"features": [[1.0, 2.0]]}}, "features must have the shape"),
+        (
+            {"model": "gae", "options": {"features": [[1.0, 2.0]]}},
+            "options must give features of the shape",
+        ),
     ],
 )
 def test_odd_arguments_get_a_sentence(params, said):
@@ -734,3 +737,18 @@ def test_parity_is_about_candidates_unless_the_model_needs_all_pairs(model, pair
     same = {"all", "sampled"} if model == "maxent" else {pairs}
     others = {"candidates", "all", "sampled"} - same
     assert not any(np.array_equal(logits[None], logits[each]) for each in others)
+
+
+def test_tilts_of_few_links_go_to_the_common_tilt_of_another_target():
+    graph = load("polbooks")
+    asked = {"criterion": "eo", "gamma": 0, "postprocess": "i-projection", "epochs": 40}
+    gaps = {}
+    for target in ("model", 0.9):
+        fitted = LinkPredictor("cne", target=target, **asked).fit(graph)
+        prob = fitted.predict_proba(graph.links)
+        code = graph.group[graph.links].sort(dim=1).values
+        gaps[target] = [
+            float(prob[(code == c).all(dim=1).numpy()].mean()) for c in torch.unique(code, dim=0)
+        ]
+    assert min(gaps[0.9]) > 0.7  # all pairs of groups move, those with few links too
+    assert np.ptp(gaps[0.9]) < np.ptp(gaps["model"])

@@ -25,7 +25,7 @@ def graph_criterion(criterion: Criterion, graph: Graph) -> Criterion:
     """
     counted = np.ones((graph.num_groups + 1,) * 2, dtype=bool)
     if graph.unknown_kept:
-        counted &= _known(graph)
+        counted &= known_group_pairs(graph)
     sizes = group_pair_sizes(graph, links=criterion.needs_labels)
     if np.count_nonzero(np.triu(sizes)) > MAX_SMALL and (sizes >= MIN_PAIRS).sum() > 1:
         counted &= sizes >= MIN_PAIRS
@@ -49,7 +49,7 @@ def group_pair_sizes(graph: Graph, links: bool = False) -> np.ndarray:
     return both
 
 
-def _known(graph: Graph) -> np.ndarray:
+def known_group_pairs(graph: Graph) -> np.ndarray:
     """``(S + 1, S + 1)`` False where the group of one end is not known."""
     side = None if graph.side is None else graph.side.numpy()
     has_groups = sides_with_groups(graph.group.numpy(), side)

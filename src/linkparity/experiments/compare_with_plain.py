@@ -80,11 +80,11 @@ def compare_with_plain(graph: Graph, run: Run, test: float = 0.2) -> Comparison 
     """
     trained = run.predictor
     assert trained.criterion is not None
-    split = hold_out(graph, test, trained.seed)
     twin = LinkPredictor(**trained.get_params() | {"gamma": 0.0, "postprocess": None})
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the run itself has said what there is to say
+            split = hold_out(graph, test, trained.seed)
             fit_uninterrupted(twin, split.train)
     except KeyboardInterrupt:
         stopped = "interrupted; the run is not compared with a plain model"

@@ -132,6 +132,8 @@ def _model(entry: object, path: KeyPath) -> dict[str, Any]:
     for key in given:
         if key in predictor_keys():
             check_predictor((*path, key), model=name, **{key: given[key]})
+        elif key != "name":
+            check_predictor((*path, key), model=name, options={key: given[key]})
     return given
 
 

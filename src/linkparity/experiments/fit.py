@@ -167,7 +167,9 @@ class Fit:
             gamma=settings["gamma"],
             seed=predictor.seed,
             values=dict.fromkeys(MEASURES, nan),
-            strength=self.parameters.get("strength"),
+            strength=MODELS[str(predictor.model)].strength
+            if predictor.strength is None
+            else predictor.strength,
             settings=settings,
             versions=versions(),
             id=self.id,

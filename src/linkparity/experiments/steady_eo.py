@@ -100,6 +100,12 @@ class SteadyEo:
 
 
 def _variance(centred: np.ndarray, cell: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """``(M,)`` variance of values, less their mean, within each pair of groups."""
+    """``(M,)`` variance of values, less their mean, within each pair of groups.
+
+    A single value has none of its own: that of all pairs of groups stands for it, and infinity
+    where no pair of groups has two values.
+    """
     squares = np.bincount(cell, centred**2, minlength=len(number))
-    return np.asarray(squares / (number - 1).clip(1))
+    freedom = (number - 1).clip(0).sum()
+    pooled = squares.sum() / freedom if freedom else np.inf
+    return np.where(number > 1, squares / (number - 1).clip(1), pooled)

@@ -17,6 +17,7 @@ from linkparity.experiments.tune_search import Search
 from linkparity.experiments.tune_trials import Trial, chosen_trial, describe, times_limit
 from linkparity.graph import Graph, Split, split_links
 from linkparity.metrics import Scores
+from linkparity.metrics.cell_means import check_min_pairs
 from linkparity.metrics.evaluation import measure, scored_sets
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.scored_pairs import ScoredPairs
@@ -103,8 +104,7 @@ class Tuning(Displayed):
         if self.tilted:
             return " Fitted on all training links it exceeded the limit on dp, and was tilted."
         if self.exceeded:
-            value = format_number(self.scores.dp)
-            return f" Fitted on all training links its dp is {value}, above the limit."
+            return f" Fitted on all training links its dp is {self.scores.dp:.6g}, above the limit."
         return ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,9 +134,11 @@ def _curve_grid(tuning: Tuning) -> Grid:
         for trial in tuning.curve
     ]
     columns = ["setting", "auc", *names, "within limits", "seconds"]
-    title = "Validation: AUC on validation pairs, dp on candidates"
-    if "eo" in names:
-        title += ", eo on validation links, corrected by plain models of further splits"
+    where = {
+        "dp": "dp on candidates",
+        "eo": "eo on validation links, corrected by plain models of further splits",
+    }
+    title = ", ".join(["Validation: AUC on validation pairs", *(where[name] for name in names)])
     return Grid(columns, rows, title)
 
 
@@ -196,6 +198,7 @@ def tune(
         raise InputError(problem, "load one by lp.load", argument="graph", caller="tune")
     for name in measures or ():
         MEASURES[name]
+    check_min_pairs(min_pairs, "tune")
     wanted = None if measures is None else [*measures, *limits]
     if save_test is not None:
         check_pairs_table(save_test.name, save_test.force)
@@ -205,6 +208,7 @@ def tune(
     split = split_links(graph, test=test, seed=seed)
     inner = validation_splits(split.train, VALIDATION, SPLITS if "eo" in limits else 1, seed + 1)
     search = Search(inner, limits, confident, {**params, "seed": seed}, min_pairs)
+    search.check(names)
     curve: list[Trial] = []
     complete = True
     try:

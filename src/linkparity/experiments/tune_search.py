@@ -7,6 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
+from linkparity.criteria import Cells
+from linkparity.criteria.group_pairs import possible_pairs
 from linkparity.experiments.steady_eo import SteadyEo
 from linkparity.experiments.train import fit_uninterrupted
 from linkparity.experiments.tune_trials import (
@@ -22,6 +26,8 @@ from linkparity.metrics.evaluation import scored_sets
 from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.prediction import LinkPredictor
 from linkparity.prediction.postprocess import Tilts
+from linkparity.prediction.predictor import check_parameters
+from linkparity.projection.fit import read_target
 from linkparity.support.errors import InputError
 from linkparity.training.objective import trained_criterion
 
@@ -82,6 +88,17 @@ class Search:
     def estimates(self) -> bool:
         """Whether a limited gap is an estimate, which may be larger on other links."""
         return "eo" in self.max_gap
+
+    def check(self, models: Sequence[str]) -> None:
+        """Refuse what some model cannot be fitted with, before the first fit."""
+        graph = self.split.train
+        pairs = possible_pairs(graph.group, graph.side).repeat(2, 1)
+        labels = torch.tensor([0, 1]).repeat_interleave(len(pairs) // 2)
+        cells = Cells.prepare(pairs, self.criterion, labels)
+        for model in models:
+            setting = self.predictor(model, 1.0, PROJECTION)
+            check_parameters(setting, graph)
+            read_target(setting.target, cells)
 
     def trials(self, model: str) -> Iterator[Trial]:
         """The trials of one model: plain, then strengths around the best, each also projected.
@@ -228,7 +245,8 @@ class Search:
             predictor, self.split, 0.95 if self.confident else None, seed=predictor.seed,
             pairs="candidates", measures=["auc", *self.max_gap], min_pairs=self.min_pairs,
         )  # fmt: skip
-        judged = {name: self._judged(name, scores, steady) for name in self.max_gap}
+        plain = predictor.criterion is None
+        judged = {name: self._judged(name, scores, steady, plain) for name in self.max_gap}
         gaps = {name: gap for name, (gap, _) in judged.items()}
         cautious = {name: gap + error for name, (gap, error) in judged.items()}
         gamma = 0.0 if predictor.criterion is None else predictor.gamma
@@ -243,15 +261,19 @@ class Search:
     def _excess(self, gaps: Mapping[str, float]) -> float:
         return max(times_limit(gaps[name], limit) for name, limit in self.max_gap.items())
 
-    def _judged(self, name: str, scores: Scores, steady: SteadyEo | None) -> tuple[float, float]:
+    def _judged(
+        self, name: str, scores: Scores, steady: SteadyEo | None, plain: bool
+    ) -> tuple[float, float]:
         """The value and its standard error, 0 for what is exact.
 
-        With ``confident`` the value of an estimate is the upper end of its interval.
+        With ``confident`` the value of an estimate is the upper end of its interval. Where a plain
+        model has none it is refused; another setting without one keeps no limit.
         """
         value = scores.values[name]
         if math.isnan(value):
             problem = f"{name} cannot be judged on the validation pairs: {scores.reasons[name]}"
             fix = "limit another measure, or give more links or groups"
+            fix += f", or lower min_pairs ({self.min_pairs})" if self.min_pairs else ""
             raise InputError(problem, fix, argument="max_gap", caller="tune")
         if name != "eo" or steady is None:
             return value, 0.0
@@ -259,6 +281,8 @@ class Search:
         if not self.confident:
             return corrected, error
         upper = scores.intervals["eo"][1]
+        if math.isnan(upper) and not plain:
+            return math.nan, 0.0
         if math.isnan(upper):
             why = scores.reasons.get("eo interval", "too few nodes")
             problem = f"cannot judge eo, which has no interval on the validation pairs: {why}"

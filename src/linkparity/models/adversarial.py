@@ -91,7 +91,10 @@ class AdversarialTraining:
             turned = torch.randint(2, (len(links), 1), generator=self.generator) == 1
             links = torch.where(turned, links.flip(1), links)
         starts = range(0, len(links), self.model.batch)
-        rows = [self._step(links[k : k + self.model.batch], number) for k in starts]
+        rows = [
+            self._step(links[first : first + self.model.batch], number, step)
+            for step, first in enumerate(starts)
+        ]
         if not rows:
             nothing = 0.0 if self.pairs else math.nan
             rows = [Means(0.0, 0.0, nothing, math.nan)]
@@ -99,11 +102,11 @@ class AdversarialTraining:
         loss = mean.fit - (self.model.strength or 0.0) * mean.adversary
         return loss + (self.objective.gamma * mean.kl if self.pairs else 0.0), mean
 
-    def _step(self, links: Tensor, epoch: int) -> Means:
+    def _step(self, links: Tensor, epoch: int, step: int) -> Means:
         model = self.model
         model.constrain()
         model.zero_grad()
-        kl, gap = self._parity(epoch)
+        kl, gap = self._parity(epoch, step)
         names = self._drawn()
         pairs = torch.cat([links, corrupt(links, self.graph, self.generator)])
         logits, hidden = model.scored(pairs, names)
@@ -148,16 +151,17 @@ class AdversarialTraining:
                 total = total + cross_entropy(reader(hidden[shown]), group[shown])
         return total
 
-    def _parity(self, epoch: int) -> tuple[float, float]:
+    def _parity(self, epoch: int, step: int) -> tuple[float, float]:
         """Add the gradient of the divergence of the logits in use; it and the gap.
 
-        With a γ of 0, both are measured in the first step of an epoch and there is no gradient.
+        Steps take the batches of the pairs in turn. With a γ of 0, both are measured in the first
+        step of an epoch and there is no gradient.
         """
         if self.pairs is None:
             return math.nan, math.nan
         if not self.objective.gamma and self.measured is not None and self.measured[0] == epoch:
             return self.measured[1]
-        batch = self.pairs.score(self.model, 0)
+        batch = self.pairs.score(self.model, step % len(self.pairs))
         batch.fit_loss()
         try:
             parity = self.objective.parity(batch)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from linkparity.criteria import Cells
+from linkparity.criteria.constrained_group_pairs import group_pair_sizes, known_group_pairs
 from linkparity.graph import Graph
 from linkparity.graph.groups import NO_GROUP
 from linkparity.support.errors import InputError, warn
@@ -187,10 +188,16 @@ def check_learned(model: LinkModel, graph: Graph, generator: torch.Generator) ->
         )
 
 
-def group_cells(groups: Tensor, cells: str | None, model: str, strength: float) -> Tensor:
+def group_cells(
+    graph: Graph, groups: Tensor, cells: str | None, model: str, strength: float
+) -> Tensor:
     """``(K, 2)`` groups → ``(K,)`` cells that a method compares, −1 for none.
 
+    Pairs of groups without a pair of nodes have none, nor have those with an end whose group is not
+    known. Cells are numbered without gaps.
+
     Args:
+        graph: whose pairs.
         groups: of the ends of pairs.
         cells: ``"dp"``, ``"weak-dp"``, or None for the latter where it tells pairs apart.
         model: that has the argument.
@@ -199,11 +206,17 @@ def group_cells(groups: Tensor, cells: str | None, model: str, strength: float) 
     if cells not in (None, "dp", "weak-dp"):
         problem = f"must have cells 'dp' or 'weak-dp', got {cells!r}"
         raise InputError(problem, argument="options", caller=model)
-    two = groups[(groups != NO_GROUP).all(dim=1)]
+    exist = group_pair_sizes(graph) > 0
+    if graph.unknown_kept:
+        exist &= known_group_pairs(graph)
+    counted = torch.from_numpy(exist)[groups[:, 0], groups[:, 1]]
+    two = groups[counted & (groups != NO_GROUP).all(dim=1)]
     within = two[:, 0] == two[:, 1]
     default = "weak-dp" if within.any() and not within.all() else "dp"
-    cell = Cells.prepare(groups, cells or default).cell
-    if strength and len(torch.unique(cell[cell >= 0])) < 2:
+    cell = torch.where(counted, Cells.prepare(groups, cells or default).cell, -1)
+    used, number = torch.unique(cell[cell >= 0], return_inverse=True)
+    cell[cell >= 0] = number
+    if strength and len(used) < 2:
         raise InputError(
             "compares pairs of different groups, and this graph has fewer than two kinds of them",
             "take a strength of 0, or another model",

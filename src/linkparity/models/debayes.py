@@ -29,7 +29,7 @@ class DeBayes(CNE):
 
     The prior of training expects every node's degree to each group
     (:func:`solve_group_degrees`), that of use is CNE's. Nodes without a group are one more group of
-    the prior. With one group this is CNE. A regularizer acts on the logits in use.
+    the prior. With one group (on each side) this is CNE. A regularizer acts on the logits in use.
 
     Buyl & De Bie (2020), *DeBayes: a Bayesian Method for Debiasing Network Embeddings*.
     """
@@ -50,8 +50,12 @@ class DeBayes(CNE):
         super().__init__(graph, dimension, generator=generator, s1=s1, s2=s2, sides=sides)
         groups, category = torch.unique(graph.group, return_inverse=True)
         self.register_buffer("category", category)
-        one = len(groups) == 1 and sides
-        prior = self.prior[:, None].double() if one else solve_group_degrees(graph)
+        parts = (
+            [graph.group] if graph.side is None else [graph.group[graph.side == s] for s in (0, 1)]
+        )
+        one = sides and all(len(torch.unique(part)) <= 1 for part in parts)
+        own = self.prior[:, None].double().repeat(1, len(groups))
+        prior = own if one else solve_group_degrees(graph)
         self.register_buffer("group_prior", prior)
 
     def factors(self) -> tuple[Tensor, Tensor]:

@@ -1,5 +1,6 @@
 """FairAdj: a variational graph auto-encoder whose adjacency matrix is learned toward parity."""
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -119,16 +120,22 @@ class FairAdj(LinkModel):
         """Adam on the weights and projected gradient steps on the matrix, in turns."""
         means = CellMeans(graph, self.cells, self.strength or 0)
         pairs = VariationalPairs(graph, objective, settings, self.draw)
-        due = False
-        for row in adam_steps(self, pairs, objective, settings):
-            due = row.epoch % ROUND != 0
-            if not due:
+        due, extra = False, {"difference": math.nan}
+        try:
+            for row in adam_steps(self, pairs, objective, settings):
+                due = row.epoch % ROUND != 0
+                if not due:
+                    self.learn_adjacency(means)
+                extra = {"difference": self._difference(means)}
+                yield Epoch(*row, extra=extra)
+        finally:
+            if due:  # the last row, already given, has the difference after the last steps
                 self.learn_adjacency(means)
-            with torch.no_grad():
-                gap = float(means.difference(self.embedding()))
-            yield Epoch(*row, extra={"difference": gap})
-        if due:
-            self.learn_adjacency(means)
+                extra["difference"] = self._difference(means)
+
+    @torch.no_grad()
+    def _difference(self, means: "CellMeans") -> float:
+        return float(means.difference(self.embedding()))
 
     def learn_adjacency(self, means: "CellMeans") -> None:
         """Take ``strength`` steps on Ã toward equal mean logits, the weights as they are."""
@@ -169,11 +176,11 @@ class CellMeans:
             pairs *= kinds[first, 0] != kinds[second, 0]
         first, second, pairs = first[pairs > 0], second[pairs > 0], pairs[pairs > 0]
         groups = torch.stack([kinds[first, 1], kinds[second, 1]], dim=1)
-        cell = group_cells(groups, cells, "fairadj", strength)
+        cell = group_cells(graph, groups, cells, "fairadj", strength)
         known = cell >= 0
         self.size, self.first, self.second = len(kinds), first[known], second[known]
-        #: The cell of each pair of kinds, numbered without gaps, and the pairs of each cell.
-        self.cell = torch.unique(cell[known], return_inverse=True)[1]
+        #: The cell of each pair of kinds, and the pairs of each cell.
+        self.cell = cell[known]
         self.mass = torch.bincount(self.cell, pairs[known])
 
     def means(self, z: Tensor) -> Tensor:

@@ -86,7 +86,8 @@ def keep_chance(graph: Graph, strength: float) -> Tensor:
     bias = torch.where(first == second, -strength, strength)
     chance = torch.where(known, bias, 0.0) + 0.5
     if strength and len(chance) and len(torch.unique(chance)) == 1:
-        kind = "whose two ends have a group" if not known.any() else "within and between groups"
+        kind = "between groups" if bool((first == second).all()) else "within groups"
+        kind = kind if known.any() else "whose two ends have a group"
         raise InputError(
             f"needs links {kind}, and this graph has none",
             "take a strength of 0, which drops links whatever their groups, or another model",

@@ -82,7 +82,7 @@ class Flip(LinkModel):
         self.context = nn.Parameter(torch.zeros(graph.num_nodes, dimension))
         self.predictor = Player(dimension, 1, generator)
         pairs = possible_pairs(graph.group, graph.side)
-        cell = group_cells(pairs, cells, "flip", strength)
+        cell = group_cells(graph, pairs, cells, "flip", strength)
         self.cell = cell_table(pairs, cell, graph.num_groups)
         unused = torch.Generator()  # without an adversary, nothing depends on the groups
         outputs = int(cell.max()) + 1 if len(cell) else 0

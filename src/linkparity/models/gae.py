@@ -120,9 +120,10 @@ def checked_features(features: object, graph: Graph) -> Tensor:
     found = tensor(features).float()
     if found.ndim != 2 or len(found) != graph.num_nodes:
         shape = tuple(found.shape)
-        problem = f"must have the shape ({graph.num_nodes}, F), one row per node, got {shape}"
-        raise InputError(problem, argument="features")
+        problem = f"must give features of the shape ({graph.num_nodes}, F), one row per node, got "
+        raise InputError(f"{problem}{shape}", argument="options")
     if not found.isfinite().all():
         node = int((~found.isfinite()).any(dim=1).nonzero()[0])
-        raise InputError(f"must be finite, and node {node} has others", argument="features")
+        problem = f"must give finite features, and node {node} has others"
+        raise InputError(problem, argument="options")
     return found

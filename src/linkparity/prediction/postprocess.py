@@ -81,9 +81,12 @@ def fit_tilt_table(
 ) -> Tilts:
     r"""Tilts by pair of groups that bring the model to parity over pairs of the graph.
 
-    .. math:: t_g = \frac{n_g}{n_g + K}\, \hat t_g \quad \text{with n unseen links}
+    .. math:: t_g = \bar t + \frac{n_g}{n_g + K}\, (\hat t_g - \bar t)
+              \quad \text{with n unseen links}
 
     The tilt of a few links is mostly chance: its standard error is about :math:`2.5 / \sqrt{n}`.
+    :math:`\bar t` is what all pairs have in common: 0 where the target is the model's own mean,
+    else the mean tilt of a link.
 
     Args:
         model: whose logits are tilted.
@@ -119,7 +122,11 @@ def fit_tilt_table(
     )
     table = cell_table(pairs, cells.cell[len(index) :], graph.num_groups)
     tilt = torch.from_numpy(np.append(found.tilt, 0.0))[table]
-    return Tilts(tilt if unseen is None else tilt * count / (count + STEADY))
+    if unseen is None:
+        return Tilts(tilt)
+    share = torch.triu(count) / torch.triu(count).sum()
+    common = 0.0 if target == "model" else float((tilt * share).sum())
+    return Tilts(torch.where(table < 0, 0.0, common + (tilt - common) * count / (count + STEADY)))
 
 
 def _pairs(
