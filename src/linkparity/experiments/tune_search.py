@@ -173,6 +173,8 @@ class Search:
         Tilts for links are the mean of those that the plain models of the further splits need, each
         for validation links that it has not seen and that nothing is judged on.
         """
+        if self.projects_for_free:
+            return self._projected(plain, steady)
         began, found = time.perf_counter(), []
         setting = self.predictor(str(plain.model), 0.0, PROJECTION)
         for twin, split in zip(twins, self.splits[1:], strict=True):
@@ -180,7 +182,7 @@ class Search:
             links = links[self.split.train.is_link(links)]
             if len(links):
                 found.append(setting.fit_tilts(twin.model_, self.split.train, links))
-        if self.projects_for_free or not found:
+        if not found:
             return self._projected(plain, steady)
         return self.judge(setting.tilt_fitted(plain, Tilts.mean(found)), began, steady)
 
