@@ -55,7 +55,7 @@ class Flip(LinkModel):
         generator: source of randomness.
         cells: what the adversary tells apart: ``"weak-dp"``, pairs within groups from pairs between
             them, or ``"dp"``, the pairs of groups; by default the former where there are both. A
-            pair without a group is not shown to it.
+            pair without a cell is not shown to it.
         strength: β.
     """
 
