@@ -251,7 +251,7 @@ class Search:
         judged = {name: self._judged(name, scores, steady, plain) for name in self.max_gap}
         gaps = {name: gap for name, (gap, _) in judged.items()}
         cautious = {name: gap + error for name, (gap, error) in judged.items()}
-        gamma = 0.0 if predictor.criterion is None else predictor.gamma
+        gamma = 0.0 if plain else predictor.gamma
         return Trial(
             str(predictor.model), gamma, predictor.postprocess, scores.auc, gaps,
             self._excess(gaps), self._excess(cautious),
