@@ -152,6 +152,10 @@ def test_mistakes_name_the_file_the_row_and_the_key(tmp_path, text, said):
             'data = "polbooks"\nmodels = ["cne", {name = "gae", epochs = -3}]',
             "row 2, key 'models', entry 2, key 'epochs': ",
         ),
+        (
+            'data = "polbooks"\nmodels = [{name = "cfc", ends = "left"}]',
+            "row 2, key 'models', entry 1, key 'ends': must give ends 'one' or 'both', got 'left'",
+        ),
         ('data = "polbooks"\nmodels = [{lr = 1}]', "row 2, key 'models', entry 1: has no name"),
         ('data = ["polbooks"\nmodels = 1', "is not valid TOML: "),
         ("models = 1\nmodels = 2", "is not valid TOML: Cannot overwrite a value (at line 2"),

@@ -323,7 +323,7 @@ def test_what_cannot_be_done_is_one_line(tmp_path, capsys):
         LinkPredictor("cfc").fit(bare)
     assert LinkPredictor("cfc", strength=0, epochs=1).fit(bare).history_
     for options, said in (
-        ({"ends": "left"}, "options must have ends 'one' or 'both', got 'left'"),
+        ({"ends": "left"}, "options must give ends 'one' or 'both', got 'left'"),
         ({"batch": 0}, "options must give batch a whole number > 0, got 0"),
         ({"attributes": {}}, "attributes must map names to one value per node"),
         ({"attributes": {"sex": ["m", "f"]}}, "must give 'sex' 146 values, one per node, got 2"),

@@ -269,7 +269,7 @@ def test_what_it_cannot_do_is_one_line(capsys, monkeypatch):
     said = capsys.readouterr().err
     assert "--strength must be a whole number of steps up to 10,000 for fairadj, got 2.5" in said
     assert said.count("\n") == 1
-    with pytest.raises(ValueError, match="options must have cells 'dp' or 'weak-dp', got 'eo'"):
+    with pytest.raises(ValueError, match="options must give cells 'dp' or 'weak-dp', got 'eo'"):
         LinkPredictor("fairadj", options={"cells": "eo"}).fit(planted())
     monkeypatch.setattr(own_losses, "MAX_PAIRS", 1000)
     with pytest.raises(ValueError, match="compares all pairs of nodes, and 10,585 are more"):

@@ -124,6 +124,12 @@ def possible_pairs(group: Tensor, side: Tensor | None = None) -> Tensor:
     return torch.cartesian_prod(*(torch.unique(end) for end in ends))
 
 
+def possible_kinds(group: Tensor, side: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Groups ``(2 K, 2)`` of :func:`possible_pairs` and labels ``(2 K,)``: no links, then links."""
+    pairs = possible_pairs(group, side)
+    return pairs.repeat(2, 1), torch.tensor([0, 1]).repeat_interleave(len(pairs))
+
+
 def cell_table(pairs: Tensor, cell: Tensor, size: int) -> Tensor:
     """``(S + 1, S + 1)`` cell by the groups of the two ends, in either order; −1 is last.
 

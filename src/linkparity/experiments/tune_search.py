@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from linkparity.criteria import Cells
-from linkparity.criteria.group_pairs import possible_pairs
+from linkparity.criteria.group_pairs import possible_kinds
 from linkparity.experiments.steady_eo import SteadyEo
 from linkparity.experiments.train import fit_uninterrupted
 from linkparity.experiments.tune_trials import (
@@ -92,8 +90,7 @@ class Search:
     def check(self, models: Sequence[str]) -> None:
         """Refuse what some model cannot be fitted with, before the first fit."""
         graph = self.split.train
-        pairs = possible_pairs(graph.group, graph.side).repeat(2, 1)
-        labels = torch.tensor([0, 1]).repeat_interleave(len(pairs) // 2)
+        pairs, labels = possible_kinds(graph.group, graph.side)
         cells = Cells.prepare(pairs, self.criterion, labels)
         for model in models:
             setting = self.predictor(model, 1.0, PROJECTION)

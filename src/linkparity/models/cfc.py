@@ -4,7 +4,7 @@ import math
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -62,14 +62,10 @@ class CFC(LinkModel):
         generator: torch.Generator,
         strength: float = 100.0,
         attributes: Mapping[str, Any] | None = None,
-        ends: str = "one",
+        ends: Literal["one", "both"] = "one",
         batch: int = 4096,
     ) -> None:
         super().__init__()
-        if ends not in ("one", "both"):
-            raise InputError(
-                f"must have ends 'one' or 'both', got {ends!r}", argument="options", caller="cfc"
-            )
         self.batch = whole_number(batch, "batch", "cfc")
         if self.batch < 1:
             problem = f"must have a batch of at least 1, got {batch}"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -67,7 +68,7 @@ class FairAdj(LinkModel):
         hidden: int = 32,
         features: object = None,
         step: float = 0.2,
-        cells: str | None = None,
+        cells: Literal["dp", "weak-dp", None] = None,
         strength: float = 20,
     ) -> None:
         super().__init__()

@@ -1,6 +1,7 @@
 """FLIP: skip-gram embeddings that predict links, against an adversary that tells groups apart."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 import torch
@@ -71,7 +72,7 @@ class Flip(LinkModel):
         dimension: int = 128,
         *,
         generator: torch.Generator,
-        cells: str | None = None,
+        cells: Literal["dp", "weak-dp", None] = None,
         strength: float = 0.1,
     ) -> None:
         super().__init__()

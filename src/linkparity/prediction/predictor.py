@@ -6,7 +6,7 @@ import operator
 import time
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args, get_origin
 
 import torch
 from torch import Tensor
@@ -314,10 +314,19 @@ def _check_options(given: "LinkPredictor") -> None:
             problem = f"name {name!r}, which the model {given.model!r} does not take"
             raise _refused("options", problem, did_you_mean(str(name), known) + fix)
     for each in takes:
-        if each.name in given.options and each.annotation in OPTION_KINDS:
-            fits, kind = OPTION_KINDS[each.annotation]
+        if each.name in given.options:
+            fits, kind = _option_kind(each.annotation)
             if not fits(value := given.options[each.name]):
                 raise _refused("options", f"must give {each.name} {kind}, got {value!r:.60}")
+
+
+def _option_kind(annotation: object) -> tuple[Callable[[Any], bool], str]:
+    """What a value may be, and how to say so; anything where the annotation does not tell."""
+    if get_origin(annotation) is not Literal:
+        return OPTION_KINDS.get(annotation, (lambda _: True, "anything"))
+    values = get_args(annotation)
+    named = " or ".join(repr(value) for value in values if value is not None)
+    return lambda value: value in values, named
 
 
 def _check_strength(given: LinkPredictor) -> None:

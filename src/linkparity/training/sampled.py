@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria import Cells, Criterion
-from linkparity.criteria.group_pairs import possible_pairs
+from linkparity.criteria.group_pairs import possible_kinds
 from linkparity.graph.graph import Graph
 from linkparity.projection.sums import Sums, tensor_sums
 from linkparity.support.randomness import random_order
@@ -139,13 +139,12 @@ class _Kinds:
     """
 
     def __init__(self, graph: Graph, criterion: Criterion, weight: tuple[float, float]) -> None:
-        pairs = possible_pairs(graph.group, graph.side)
-        label = torch.tensor([0, 1]).repeat_interleave(len(pairs))
-        self.cells = Cells.prepare(pairs.repeat(2, 1), criterion, label)
+        pairs, label = possible_kinds(graph.group, graph.side)
+        self.cells = Cells.prepare(pairs, criterion, label)
         self.width = graph.num_groups + 1
         dtype = torch.int16 if len(self.cells.mass) < 2**15 else torch.int32
         self.table = torch.full((2 * self.width**2,), -1, dtype=dtype)
-        self.table[self._kind(pairs.repeat(2, 1), label)] = self.cells.code.to(dtype)
+        self.table[self._kind(pairs, label)] = self.cells.code.to(dtype)
         for kind, part in zip(weight, self.table.view(2, -1), strict=True):
             if kind == 0:
                 part.fill_(-1)
