@@ -100,8 +100,9 @@ class Search:
     def trials(self, model: str) -> Iterator[Trial]:
         """The trials of one model: plain, then strengths around the best, each also projected.
 
-        They end with one that is within the limits and nearly as accurate as the plain model; where
-        gaps are estimates, not before the first strengths have been compared.
+        They end with the plain model if it is within the limits. Else the first strengths are
+        compared, since a regularized model may be more accurate than the plain one, and the trials
+        end with one that is within the limits and at least nearly as accurate as the plain model.
         """
         began = time.perf_counter()
         plain = fit_uninterrupted(self.predictor(model, 0.0, None), self.split.train)
@@ -117,21 +118,20 @@ class Search:
         enough = trial.auc - SMALL_LOSS
         projected = self._tilted_plain(plain, twins, steady)
         yield projected
-        compared = len(GAMMAS) if self.estimates else 0
-        if not compared and projected.suffices(enough):
-            return
         found: dict[float, Trial] = {}
+        tilted = [projected]
         for turn in range(len(GAMMAS) + HALVINGS):
             gamma = GAMMAS[turn] if turn < len(GAMMAS) else next_strength(found)
             began = time.perf_counter()
             fitted = fit_uninterrupted(self.predictor(model, gamma, None), self.split.train)
             found[gamma] = self.judge(fitted, began, steady)
             yield found[gamma]
-            done = any(each.suffices(enough) for each in (projected, *found.values()))
-            if done and len(found) >= compared:
+            if self.projects_for_free and not found[gamma].qualified:
+                tilted.append(self._projected(fitted, steady))
+                yield tilted[-1]
+            done = any(each.suffices(enough) for each in (*tilted, *found.values()))
+            if done and len(found) >= len(GAMMAS):
                 return
-            if self.projects_for_free:
-                yield self._projected(fitted, steady)
         if not self.projects_for_free:
             best = best_trial(list(found.values()))
             for gamma in sorted({*COMBINED, best.gamma / math.sqrt(10)}):

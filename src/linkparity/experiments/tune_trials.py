@@ -8,9 +8,10 @@ from typing import Any
 from linkparity.prediction.postprocess import Tilts
 from linkparity.support.display import or_none
 
-#: A loss of AUC that is next to nothing. A setting within the limits that costs no more ends the
-#: search: each further trial on the same validation links is another chance to be lucky. It is also
-#: what a choice may cost whose gap, an estimate, is within the limit by its standard error.
+#: A loss of AUC that is next to nothing. Once the first strengths are compared, a setting within
+#: the limits that costs no more ends the search: each further trial on the same validation links is
+#: another chance to be lucky. It is also what a choice may cost whose gap, an estimate, is within
+#: the limit by its standard error.
 SMALL_LOSS = 0.001
 #: A gap that is 0 but for rounding.
 ROUNDING = 1e-7
