@@ -30,8 +30,7 @@ def save_pairs_table(
     """Write ``source, target, label, weight, score``; return the number of rows.
 
     Every measure that is taken on these pairs can be recomputed from the table: dp and kl with
-    the weights, the others without. Held-out links that a sample of candidates lacks have the
-    weight 0, so that eo is over all of them.
+    the weights, the others without.
 
     Args:
         out: the file, ``-`` for stdout.
@@ -41,8 +40,7 @@ def save_pairs_table(
         with_groups: whether to add the groups of both ends, as ``source_COL`` and ``target_COL``.
     """
     shape = check_pairs_table(out, force)
-    scored = _with_links(sets["means"], sets["test"]) if "means" in sets else sets["test"]
-    scored = sample_pairs_of(scored, MAX_ROWS)
+    scored = sample_pairs_of(sets["means" if "means" in sets else "test"], MAX_ROWS)
     if not len(scored.prob):
         problem = "there are no test pairs to write"
         raise InputError(problem, "hold out some links", argument="save_test")
@@ -73,20 +71,6 @@ def _table(scored: ScoredPairs, graph: Graph, with_groups: bool) -> Any:
         for side, end in zip(("source", "target"), scored.nodes.T, strict=True):
             columns[f"{side}_{name}"] = values.take(pa.array(group[end] % len(values)))
     return pa.table(columns)
-
-
-def _with_links(candidates: ScoredPairs, test: ScoredPairs) -> ScoredPairs:
-    """The candidates and, with weight 0, the held-out links that are not among them."""
-    assert candidates.nodes is not None
-    assert test.nodes is not None
-    assert test.label is not None
-    base = int(max(candidates.nodes.max(initial=0), test.nodes.max(initial=0))) + 1
-    known, given = (np.sort(each.nodes, axis=1) @ [base, 1] for each in (candidates, test))  # type: ignore[arg-type]
-    lacking = np.flatnonzero((test.label == 1) & ~np.isin(given, known))
-    if not len(lacking):
-        return candidates
-    links = replace(_rows(test, lacking), weight=np.zeros(len(lacking)))
-    return _joined(candidates, links)
 
 
 def sample_pairs_of(scored: ScoredPairs, most: int) -> ScoredPairs:
@@ -121,8 +105,3 @@ def _rows(scored: ScoredPairs, rows: np.ndarray) -> ScoredPairs:
     found = {name: getattr(scored, name) for name in _BY_PAIR}
     return replace(scored, **{k: v[rows] for k, v in found.items() if v is not None})
 
-
-def _joined(first: ScoredPairs, second: ScoredPairs) -> ScoredPairs:
-    pairs = {name: (getattr(first, name), getattr(second, name)) for name in _BY_PAIR}
-    joined: dict[str, Any] = {k: np.concatenate(v) for k, v in pairs.items() if v[0] is not None}
-    return replace(first, **joined)

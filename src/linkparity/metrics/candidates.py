@@ -108,10 +108,11 @@ def sample_notes(means: ScoredPairs) -> list[str]:
 
 
 def on_candidates(predict: Predict, split: Split, test: ScoredPairs) -> dict[str, ScoredPairs]:
-    """The candidates of the training graph as scored pairs: ``"means"``, ``"ranks"``.
+    """The candidates of the training graph as scored pairs: ``"means"``, ``"ranks"``, ``"links"``.
 
-    Held-out links are their only links, and all of them are among the ranks, also where these are
-    a sample. Everything else is as in ``test``.
+    Held-out links are their only links. All three are the same unless they are samples: one by pair
+    of groups, a uniform one, and the latter with every held-out link. The first has every held-out
+    link too, as one pair of many. Everything else is as in ``test``.
     """
     graph = split.train
     links = split.test.index[split.test.label == 1]
@@ -128,9 +129,35 @@ def on_candidates(predict: Predict, split: Split, test: ScoredPairs) -> dict[str
 
     means, ranks = score_candidates(predict, graph, test.seed)
     if ranks is means:
-        return dict.fromkeys(("means", "ranks"), scored(means))
-    sampled = ~held_out.is_link(torch.from_numpy(ranks.index)).numpy()
-    index = np.concatenate([links.numpy(), ranks.index[sampled]])
-    logits = np.concatenate([predict(links.numpy()), ranks.logits[sampled]])
-    ranks = ScoredCandidates(index, logits, np.ones(len(index)), ranks.count)
-    return {"means": scored(means), "ranks": scored(ranks)}
+        return dict.fromkeys(("means", "ranks", "links"), scored(means))
+    known = links.numpy(), predict(links.numpy())
+    return {
+        "means": scored(_with_links(means, held_out, *known)),
+        "ranks": scored(ranks),
+        "links": scored(_with_links(ranks, held_out, *known)),
+    }
+
+
+def _with_links(
+    found: ScoredCandidates, held_out: Graph, links: np.ndarray, logits: np.ndarray
+) -> ScoredCandidates:
+    """A sample with every link once; its other pairs represent what is left of theirs."""
+    other = ~held_out.is_link(torch.from_numpy(found.index)).numpy()
+    kind, link_kind = (_group_pair(held_out, index) for index in (found.index, links))
+    count = int(max(kind.max(initial=0), link_kind.max(initial=0))) + 1
+    left = np.bincount(kind, found.weight, count) - np.bincount(link_kind, minlength=count)
+    each = left / np.bincount(kind[other], minlength=count).clip(1)
+    return replace(
+        found,
+        index=np.concatenate([links, found.index[other]]),
+        logits=np.concatenate([logits, found.logits[other]]),
+        weight=np.concatenate([np.ones(len(links)), each[kind[other]]]),
+    )
+
+
+def _group_pair(graph: Graph, index: np.ndarray) -> np.ndarray:
+    """Number of the pair of groups of each pair; in a bipartite graph, an ordered one."""
+    ends = graph.group.numpy()[index]
+    ends = np.sort(ends, axis=1) if graph.side is None else ends
+    found: np.ndarray = (ends + 1) @ [graph.num_groups + 1, 1]
+    return found

@@ -127,7 +127,7 @@ def scored_sets(
 
     Returns:
         The held-out pairs as ``"test"``; with ``pairs="candidates"`` also the candidates, for
-        means and for ranks, as ``"means"`` and ``"ranks"``.
+        means, for ranks, and for ranks of held-out links, as ``"means"``, ``"ranks"``, ``"links"``.
     """
     graph, test = split.train, split.test
     PAIRS[pairs]
@@ -239,7 +239,7 @@ def measure(
         MEASURES[name]
     wanted = {name for name in MEASURES if measures is None or name in measures}
     test, candidates = given["test"], "means" in given
-    sets = {"test": test, "means": test, "ranks": test} | given
+    sets = {"test": test, "means": test, "ranks": test, "links": test} | given
 
     def take(name: str) -> Estimate:
         if name not in wanted:

@@ -29,8 +29,8 @@ class Measure:
         in_views: Whether an audit has it in every view.
         in_runs: Whether tables of runs have a column for it; a run's row always has its value.
         for_criterion: Whether its value is about one criterion.
-        over: ``"means"`` or ``"ranks"`` if it can be measured over all candidates, which of the
-            two samples of them it needs where there are too many; ``"test"`` if it cannot.
+        over: ``"means"``, ``"ranks"`` or ``"links"`` if it can be measured over all candidates:
+            which of three samples of them it needs where there are too many; else ``"test"``.
     """
 
     name: str
@@ -64,7 +64,7 @@ _ALL = (
         "Ranking quality among candidates",
         "How often a held-out link scores higher than another pair that is no training link, of "
         "all there are. 0.5 is chance, 1 is perfect.",
-        auc, parity=None, worst=0.0, needs=("labels", "candidates"), in_runs=False, over="ranks",
+        auc, parity=None, worst=0.0, needs=("labels", "candidates"), in_runs=False, over="links",
     ),
     Measure(
         "ap",
