@@ -2,9 +2,12 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from scipy.special import expit
 from table_cases import exit_code
 
 import linkparity as lp
@@ -56,6 +59,23 @@ def test_other_criteria_have_a_gap_on_held_out_pairs_too(graph):
     mixed = lp.evaluate(predictor, split, None, view="mixed")
     weak = held_out_gap(predictor, split, trained_criterion("weak-dp"))
     assert weak == pytest.approx(mixed.dp, abs=1e-9)
+
+
+def test_pairs_of_an_unknown_group_are_in_no_gap(graph):
+    group = torch.where(torch.arange(graph.num_nodes) % 4 == 0, -1, graph.group)
+    split = lp.split_links(replace(graph, group=group, unknown_kept=True), seed=0)
+    predictor = lp.LinkPredictor("dot-product", epochs=EPOCHS, dimension=8).fit(split.train)
+    test = split.test
+    known = (group[test.index] >= 0).all(dim=1)
+    right = expit(predictor.predict_logits(test.index))
+    right = np.where(test.label == 1, right, 1 - right)
+    code = group[test.index].sort(dim=1).values @ torch.tensor([3, 1])
+    means = [
+        np.average(right[(code == each) & known], weights=test.weight[(code == each) & known])
+        for each in torch.unique(code[known])
+    ]
+    found = held_out_gap(predictor, split, trained_criterion("accuracy"))
+    assert found == pytest.approx(np.ptp(means), abs=1e-9)
 
 
 def test_a_criterion_that_is_not_reached_is_said(graph):

@@ -12,14 +12,16 @@ from scipy.special import expit
 from table_cases import exit_code
 
 import linkparity as lp
+from linkparity.experiments import tune_search
 from linkparity.experiments.steady_eo import validation_splits
 from linkparity.experiments.train import hold_out
 from linkparity.experiments.tune import check_models, limits, tune
 from linkparity.experiments.tune_search import Search
 from linkparity.experiments.tune_trials import Trial, best_trial, chosen_trial, next_strength
-from linkparity.prediction import TrainingInterrupted
+from linkparity.prediction import TrainingInterrupted, TrainingWarning
 from linkparity.report.tune_page import tuning_html
 from linkparity.support.errors import InputError
+from linkparity.training.loop import Diverged
 
 pytestmark = pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
 EPOCHS = 30
@@ -147,6 +149,33 @@ def test_a_limit_on_eo_tries_the_projection_by_pair_of_groups():
     plain, projected = found.curve[:2]
     assert (projected.gamma, projected.postprocess) == (0.0, "i-projection")
     assert projected.gaps["eo"] != plain.gaps["eo"]
+
+
+def test_a_model_that_cannot_be_built_is_refused_before_the_first_fit(monkeypatch):
+    monkeypatch.setattr("linkparity.experiments.tune_search.fit_uninterrupted", pytest.fail)
+    with pytest.raises(InputError, match="dimension must be 1 for MaxEnt"):
+        tune(lp.load("polbooks"), {"dp": 0.01}, "cne,maxent", dimension=16)
+
+
+def test_a_fit_that_fails_ends_the_trials_of_its_model_alone(monkeypatch):
+    def fit(predictor, graph):
+        if (predictor.model, predictor.criterion) in broken:
+            raise Diverged("the loss is not finite")
+        return original(predictor, graph)
+
+    original = tune_search.fit_uninterrupted
+    monkeypatch.setattr(tune_search, "fit_uninterrupted", fit)
+    broken = {("dot-product", "dp")}
+    said = "a fit failed, no further trials of dot-product: the loss is not finite"
+    with pytest.warns(TrainingWarning, match=said):
+        found = tune(lp.load("polbooks"), {"dp": 0.001}, "dot-product,maxent", epochs=5)
+    models = [trial.model for trial in found.curve]
+    assert models.count("dot-product") == 2
+    assert models.count("maxent") > 2
+    assert found.complete
+    broken = {("dot-product", None)}
+    with pytest.raises(Diverged, match="the loss is not finite"):
+        tune(lp.load("polbooks"), {"dp": 0.001}, "dot-product", epochs=5)
 
 
 def test_an_interrupted_search_keeps_the_best_so_far():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -314,6 +315,23 @@ def test_ctrl_c_within_a_step_leaves_a_usable_model(monkeypatch):
     with pytest.warns(TrainingWarning, match="stopped after 3 epochs"):
         predictor = LinkPredictor("gae", criterion="dp").fit(graph)
     assert np.isfinite(predictor.predict_logits(all_index(graph))).all()
+
+
+def test_ctrl_c_while_a_twin_is_trained_is_raised(monkeypatch):
+    steps = []
+
+    def step(*args, **kwargs):
+        steps.append(1)
+        if len(steps) == 8:
+            raise KeyboardInterrupt
+        return original(*args, **kwargs)
+
+    original = Adam.step
+    monkeypatch.setattr(Adam, "step", step)
+    predictor = LinkPredictor("gae", "eo", gamma=0, postprocess="i-projection", epochs=5)
+    with pytest.raises(KeyboardInterrupt):
+        predictor.fit(planted())
+    assert not hasattr(predictor, "model_")
 
 
 def test_rows_reach_the_caller_as_they_come():
@@ -752,3 +770,15 @@ def test_tilts_of_few_links_go_to_the_common_tilt_of_another_target():
         ]
     assert min(gaps[0.9]) > 0.7  # all pairs of groups move, those with few links too
     assert np.ptp(gaps[0.9]) < np.ptp(gaps["model"])
+
+
+@pytest.mark.parametrize("target", ["model", 0.9, "free"])
+def test_pairs_of_an_unknown_group_are_not_tilted(target):
+    known = load("polbooks")
+    group = torch.where(torch.arange(known.num_nodes) % 4 == 0, -1, known.group)
+    graph = replace(known, group=group, unknown_kept=True)
+    asked = {"criterion": "eo", "gamma": 0, "postprocess": "i-projection", "epochs": 20}
+    table = LinkPredictor("cne", target=target, **asked).fit(graph).tilts_.table
+    assert (table[-1] == 0).all()
+    assert (table[:, -1] == 0).all()
+    assert table[:-1, :-1].abs().max() > 0

@@ -140,7 +140,8 @@ def _measured(predictor: LinkPredictor, split: Split, run: Run) -> tuple[float, 
 def held_out_gap(predictor: LinkPredictor, split: Split, criterion: Criterion) -> float:
     """Largest difference between two constraints' means over the weighted test pairs."""
     test = split.test
-    cells = Cells.prepare(split.train.group[test.index], criterion, test.label, test.weight)
+    groups = split.train.pair_groups(test.index)
+    cells = Cells.prepare(groups, criterion, test.label, test.weight)
     logits = torch.from_numpy(predictor.predict_logits(test.index))
     sums = tensor_sums(logits, cells, exact=True)
     return largest_gap(cells, sums(cells.mass * 0.0))

@@ -104,4 +104,3 @@ _BY_PAIR = ("logits", "prob", "rank", "groups", "label", "weight", "nodes")
 def _rows(scored: ScoredPairs, rows: np.ndarray) -> ScoredPairs:
     found = {name: getattr(scored, name) for name in _BY_PAIR}
     return replace(scored, **{k: v[rows] for k, v in found.items() if v is not None})
-

@@ -22,10 +22,10 @@ from linkparity.metrics.evaluation import measure, scored_sets
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.models import MODELS
-from linkparity.prediction import LinkPredictor, TrainingInterrupted
+from linkparity.prediction import LinkPredictor, TrainingInterrupted, TrainingWarning
 from linkparity.support.arrays import real_number
 from linkparity.support.display import Displayed, Grid, counted, format_number
-from linkparity.support.errors import InputError, warn
+from linkparity.support.errors import InputError, PlainError, warn
 
 #: Measures that a limit can be set for; each is also the criterion trained for.
 LIMITED = ("dp", "eo")
@@ -189,7 +189,8 @@ def tune(
         limit on eo, which is an estimate, up to 0.001 of AUC is given up for a gap that is within
         it by a standard error. Where no setting keeps the limits, it is the one that comes nearest.
         Where the chosen one, once fitted on all training links, exceeds a limit on dp alone, it is
-        tilted to keep it. Ctrl-C ends the search early, with a warning.
+        tilted to keep it. Ctrl-C ends the search early, with a warning; a fit that fails ends the
+        trials of its model, if there are others to choose from.
     """
     limits = _check_limits(max_gap)
     names = check_models(models)
@@ -209,20 +210,7 @@ def tune(
     inner = validation_splits(split.train, VALIDATION, SPLITS if "eo" in limits else 1, seed + 1)
     search = Search(inner, limits, confident, {**params, "seed": seed}, min_pairs)
     search.check(names)
-    curve: list[Trial] = []
-    complete = True
-    try:
-        for name in names:
-            for trial in search.trials(name):
-                curve.append(trial)
-                if on_trial is not None:
-                    on_trial(trial)
-    except KeyboardInterrupt:
-        if not curve:
-            raise
-        complete = False
-        stopped = f"interrupted after {counted(len(curve), 'trial')}; the best so far is fitted now"
-        warn(TrainingInterrupted, stopped, caller="tune")
+    curve, complete = _walk(search, names, on_trial)
     chosen = chosen_trial(curve)
     try:
         predictor, sets = _fitted_within(search, chosen, split)
@@ -236,6 +224,32 @@ def tune(
         save_pairs_table(save_test.name, save_test.force, sets, graph, save_test.with_groups)
     run = Run(dataset, predictor, scores, "candidates", refitted)
     return Tuning(run, chosen, tuple(curve), limits, complete)
+
+
+def _walk(
+    search: Search, models: Sequence[str], on_trial: Callable[[Trial], object] | None
+) -> tuple[list[Trial], bool]:
+    """The trials of all models; False where Ctrl-C ended them."""
+    curve: list[Trial] = []
+    try:
+        for model in models:
+            try:
+                for trial in search.trials(model):
+                    curve.append(trial)
+                    if on_trial is not None:
+                        on_trial(trial)
+            except (InputError, PlainError) as error:
+                if not curve:
+                    raise
+                failed = f"a fit failed, no further trials of {model}: {error}"
+                warn(TrainingWarning, failed, caller="tune")
+    except KeyboardInterrupt:
+        if not curve:
+            raise
+        stopped = f"interrupted after {counted(len(curve), 'trial')}; the best so far is fitted now"
+        warn(TrainingInterrupted, stopped, caller="tune")
+        return curve, False
+    return curve, True
 
 
 def _fitted_within(

@@ -27,6 +27,7 @@ from linkparity.prediction.postprocess import Tilts
 from linkparity.prediction.predictor import check_parameters
 from linkparity.projection.fit import read_target
 from linkparity.support.errors import InputError
+from linkparity.support.randomness import stream
 from linkparity.training.objective import trained_criterion
 
 #: Strengths tried first; then the range beside the best of them is halved on a log scale.
@@ -95,6 +96,7 @@ class Search:
         for model in models:
             setting = self.predictor(model, 1.0, PROJECTION)
             check_parameters(setting, graph)
+            setting.build(graph, stream(setting.seed, "model"))
             read_target(setting.target, cells)
 
     def trials(self, model: str) -> Iterator[Trial]:

@@ -10,9 +10,10 @@ from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
 from linkparity.criteria.constrained_group_pairs import group_pair_sizes
-from linkparity.criteria.group_pairs import cell_table, possible_pairs
+from linkparity.criteria.group_pairs import cell_table, possible_kinds, possible_pairs
 from linkparity.graph.candidates import candidate_pairs, stratified_candidates
 from linkparity.graph.graph import Graph
+from linkparity.graph.groups import NO_GROUP
 from linkparity.graph.split import Split, SplitWarning, split_links
 from linkparity.models import LinkModel
 from linkparity.projection.group_tilts import project_by_group
@@ -86,7 +87,7 @@ def fit_tilt_table(
 
     The tilt of a few links is mostly chance: its standard error is about :math:`2.5 / \sqrt{n}`.
     :math:`\bar t` is what all pairs have in common: 0 where the target is the model's own mean,
-    else the mean tilt of a link.
+    else the mean tilt of a link. Pairs that the criterion leaves out are not tilted.
 
     Args:
         model: whose logits are tilted.
@@ -120,12 +121,15 @@ def fit_tilt_table(
         target=target,
         tolerance=tolerance,
     )
-    table = cell_table(pairs, cells.cell[len(index) :], graph.num_groups)
+    kinds, labels = possible_kinds(graph.group, graph.side)
+    inside = (Cells.prepare(kinds, criterion, labels).cell >= 0).view(2, -1).any(dim=0)
+    cell = torch.where(inside, cells.cell[len(index) :], NO_GROUP)
+    table = cell_table(pairs, cell, graph.num_groups)
     tilt = torch.from_numpy(np.append(found.tilt, 0.0))[table]
     if unseen is None:
         return Tilts(tilt)
-    share = torch.triu(count) / torch.triu(count).sum()
-    common = 0.0 if target == "model" else float((tilt * share).sum())
+    share = torch.triu(torch.where(table < 0, 0.0, count))
+    common = 0.0 if target == "model" else float((tilt * share).sum() / share.sum())
     return Tilts(torch.where(table < 0, 0.0, common + (tilt - common) * count / (count + STEADY)))
 
 

@@ -157,6 +157,8 @@ class LinkPredictor(FittedPredictor):
     ) -> "LinkPredictor":
         """Train on ``graph``. Ctrl-C ends training early, with a warning and a usable model.
 
+        During the training of a twin, without which there are no tilts, it is raised.
+
         Args:
             graph: to learn from.
             y: ignored, for scikit-learn's sake.
@@ -174,9 +176,9 @@ class LinkPredictor(FittedPredictor):
         return self
 
     def _train(
-        self, graph: Graph, on_epoch: Callable[[Epoch], object] | None = None
+        self, graph: Graph, on_epoch: Callable[[Epoch], object] | None = None, whole: bool = False
     ) -> tuple[LinkModel, list[Epoch]]:
-        """A model of ``graph``, trained, and the rows of its training."""
+        """A model of ``graph``, trained, and the rows of its training; if not ``whole``, some."""
         generator = stream(self.seed, "model")
         model = self.build(graph, generator)
         rows = train(
@@ -191,6 +193,8 @@ class LinkPredictor(FittedPredictor):
                 if on_epoch is not None:
                     on_epoch(row)
         except KeyboardInterrupt:
+            if whole:
+                raise
             stopped = f"stopped after {len(history)} epochs; usable as it is"
             warn(TrainingInterrupted, stopped, caller="LinkPredictor")
         model.constrain()
@@ -216,7 +220,8 @@ class LinkPredictor(FittedPredictor):
         unseen = None
         needs_links = trained_criterion(self.criterion).needs_labels
         if needs_links and (part := withhold_links(graph, self.seed)) is not None:
-            model, unseen = self._train(part.train)[0], part.test.index[part.test.label == 1]
+            model = self._train(part.train, whole=True)[0]
+            unseen = part.test.index[part.test.label == 1]
         return self.fit_tilts(model, graph, unseen)
 
     def fit_tilts(self, model: LinkModel, graph: Graph, unseen: Tensor | None = None) -> Tilts:
