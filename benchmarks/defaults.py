@@ -7,8 +7,9 @@
 
 ``run`` fits every combination that ROWS (a file of JSON lines) does not hold yet. A row has the AUC
 on held-out pairs, the gap over *all* candidates (pairs that are no training link; exact, not a
-sample) for dp, and over held-out links for eo. ``report`` prints the tables of docs/training.md.
-``bias`` compares the regularizer on batches of drawn pairs with its value on all pairs.
+sample) for dp, over held-out links for eo, and over weighted held-out pairs for other criteria.
+``report`` prints the tables of docs/training.md. ``bias`` compares the regularizer on batches of
+drawn pairs with its value on all pairs.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from sklearn.metrics import roc_auc_score
 
 import linkparity as lp
 from linkparity.datasets import block_model
+from linkparity.experiments.compare_with_plain import held_out_gap
 from linkparity.graph.candidates import candidate_pairs
 from linkparity.support.arrays import expit
 from linkparity.training.loop import training_pairs
@@ -33,6 +35,8 @@ from linkparity.training.objective import Objective, Settings
 GAMMAS = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0]
 #: Block models: three groups of unequal size, links within groups 2 and 8 times as frequent.
 BLOCKS = {"blocks-2": 2.0, "blocks-8": 8.0}
+#: Criteria whose gap is measured over held-out pairs.
+OTHERS = ("weak-dp", "equalized-odds", "accuracy")
 
 
 def load(name: str) -> lp.Graph:
@@ -55,7 +59,7 @@ def gap(logits: np.ndarray, groups: torch.Tensor) -> float:
 
 
 def measured(predictor: lp.LinkPredictor, split: lp.Split) -> dict[str, float]:
-    """AUC, and the gaps over all candidates and over held-out links."""
+    """AUC, and the gaps over all candidates, over held-out links and over held-out pairs."""
     graph, test = split.train, split.test
     index = candidate_pairs(graph)
     logits = predictor.predict_logits(test.index)
@@ -65,6 +69,7 @@ def measured(predictor: lp.LinkPredictor, split: lp.Split) -> dict[str, float]:
         "auc": float(roc_auc_score(test.label, logits)),
         "dp": gap(predictor.predict_logits(index), graph.group[index]),
         "eo": gap(logits[linked], graph.group[held_out]),
+        **{name: held_out_gap(predictor, split, lp.criteria.CRITERIA[name]) for name in OTHERS},
     }
 
 
@@ -97,11 +102,14 @@ def run(options: argparse.Namespace) -> None:
 
 
 def report(options: argparse.Namespace) -> None:
-    """Print AUC and gap by strength: dp on candidates and on all pairs, then eo."""
+    """Print AUC and gap by strength: dp on candidates and on all pairs, then the others."""
     rows = list(map(json.loads, options.rows.read_text().splitlines()))
     columns = [("dp", "candidates"), ("dp", "all"), ("eo", "candidates")]
+    columns += [(name, "candidates") for name in OTHERS]
     for criterion, pairs in columns:
         shown = [r for r in rows if (r["criterion"], r["pairs"]) == (criterion, pairs)]
+        if not shown:
+            continue
         gammas = sorted({row["gamma"] for row in shown})
         heading = ["data set, model (seeds)", "plain", *(f"γ {gamma:g}" for gamma in gammas)]
         print(f"\n{criterion}, pairs {pairs}: AUC / gap\n| {' | '.join(heading)} |")

@@ -54,7 +54,7 @@ def tune(
     search and keeps the best so far.
     """
     files.check()
-    from linkparity.experiments.tune import check_models, limits, tune
+    from linkparity.experiments.tune import SPLITS, check_models, limits, tune
     from linkparity.experiments.tune_search import most_trials
     from linkparity.prediction.saving import check_place, save_predictor
     from linkparity.report.tune_page import write_tuning
@@ -72,6 +72,8 @@ def tune(
         check_output(html, force, (files.links, files.nodes))
     with stages() as stage:
         graph = files.graph(stage)
+    if "eo" in wanted:
+        say(f"before the first trial of a model, {SPLITS} plain fits make eo steadier")
     found = tune(
         graph, wanted, names, test=test, confident=confident, min_pairs=min_pairs,
         target=opt.read_target(target), refit=refit, dataset=files.name,

@@ -214,7 +214,7 @@ class Search:
         return self.max_gap[self.criterion] / 2
 
     def tilted(self, fitted: LinkPredictor) -> LinkPredictor:
-        """A fitted model with the tilts that keep the limit at the least distance from it.
+        """A fitted model with the nearest tilts that keep the limit and the target, if any.
 
         The limit is about candidates, whatever the model was trained for.
         """
