@@ -176,14 +176,15 @@ def test_a_bug_keeps_its_traceback(monkeypatch, capsys):
     assert one_line(ModuleNotFoundError("No module named 'torch'")) is None
 
 
-def test_warnings_are_one_line_on_stderr(run, monkeypatch):
+def test_warnings_are_one_line_on_stderr_and_said_once(run, monkeypatch):
     def warn(*args):
-        warnings.warn("links stood twice,\n once is kept", UserWarning, stacklevel=2)
+        for _ in range(3):
+            warnings.warn("links stood twice,\n once is kept", UserWarning, stacklevel=2)
         return True
 
     monkeypatch.setattr(datasets, "on_disk", warn)
     with warnings.catch_warnings():
-        warnings.simplefilter("once")
+        warnings.simplefilter("always")
         code, _, err = run("datasets", "polbooks")
     assert code == 0
     assert err == "Warning: links stood twice, once is kept\n"

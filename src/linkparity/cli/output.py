@@ -53,7 +53,7 @@ def prepare_streams() -> None:
     """Have a character that stdout cannot encode replaced; print warnings in one line."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _warning_printer()
 
 
 def show(*parts: object, on_stderr: bool = False) -> None:
@@ -142,7 +142,16 @@ def _sentence(error: BaseException) -> str | None:
     return str(error) if missing or isinstance(error, EXPECTED) else None
 
 
-def _show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
-    explained = getattr(message, "message", None)
-    text = explained.for_command() if isinstance(explained, Message) else str(message)
-    say(f"Warning: {' '.join(text.split())}")
+def _warning_printer() -> Callable[..., None]:
+    """A function that prints a warning in one line; the same line, of several fits, once."""
+    printed: set[str] = set()
+
+    def show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
+        explained = getattr(message, "message", None)
+        text = explained.for_command() if isinstance(explained, Message) else str(message)
+        line = f"Warning: {' '.join(text.split())}"
+        if line not in printed:
+            printed.add(line)
+            say(line)
+
+    return show_warning
