@@ -438,7 +438,8 @@ def test_a_setting_without_an_interval_keeps_no_confident_limit(monkeypatch):
         return replace(scores, intervals=scores.intervals | none)
 
     monkeypatch.setattr("linkparity.experiments.tune_search.evaluate", evaluate)
-    found = tune(lp.load("polblogs"), {"eo": 0.01}, "maxent", confident=True)
+    graph = lp.datasets.block_model(sizes=(150, 120, 90), degree=12, homophily=4, seed=0)
+    found = tune(graph, {"eo": 0.001}, "maxent", confident=True)
     without = [each for each in found.curve if each.gamma == 10]
     assert without
     assert not any(each.qualified for each in without)

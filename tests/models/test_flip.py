@@ -201,7 +201,7 @@ def test_settings_and_refusals(capsys):
     assert said.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.standing
 def test_modularity_of_predicted_links_on_polblogs_falls_with_the_strength():
     split = split_links(load("polblogs"), seed=0)
     levels = []

@@ -219,6 +219,7 @@ def master(tmp_path):
             process.wait()
 
 
+@pytest.mark.standing
 def test_a_cluster_by_its_url_equals_duckdb(files, master, tmp_path):
     """In a process of its own: a session of this one would be taken for the cluster's."""
     file, nodes, _ = files
@@ -232,6 +233,7 @@ def test_a_cluster_by_its_url_equals_duckdb(files, master, tmp_path):
     assert np.abs(duck.fair_score - spark.fair_score).max() < 1e-9
 
 
+@pytest.mark.standing
 def test_a_second_session_leaves_nothing_behind_either(files, tmp_path):
     """In a process of its own: what Java remembers lasts as long as the process."""
     file, nodes, _ = files
