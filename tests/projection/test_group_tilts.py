@@ -13,7 +13,12 @@ import linkparity as lp
 from linkparity import Cells
 from linkparity.criteria import CRITERIA
 from linkparity.projection.fit import FitGoal, fit_tilts
-from linkparity.projection.group_tilts import fit_group_tilts, group_criterion, project_by_group
+from linkparity.projection.group_tilts import (
+    SLACK,
+    fit_group_tilts,
+    group_criterion,
+    project_by_group,
+)
 from linkparity.projection.sums import binned_sums, tensor_sums
 
 
@@ -78,7 +83,9 @@ def test_no_tilt_on_a_grid_comes_nearer_to_the_targets(drawn, criterion, toleran
             continue
         assert found.constrained[mine]
         best, got = np.sqrt(loss(every, tolerance)), np.sqrt(loss(here, tolerance))[0]
-        assert got <= best.min() + 2e-6 + 1e-4 * (criterion in ("accuracy", "churn"))
+        # points of the search are 1/32 apart, so that it misses a minimum by σ'' / 2 / 64² at most
+        slack = SLACK + 1.2e-5 if criterion in ("accuracy", "churn") else 0.0
+        assert got <= best.min() + 2e-6 + slack
         assert here.max() <= found.residual + 1e-9
         met = np.abs(grid[best <= 1e-9])
         if len(met):  # the nearest tilt to 0 that meets the targets

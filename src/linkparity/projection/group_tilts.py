@@ -29,7 +29,7 @@ from linkparity.support.errors import InputError
 TILT_BY = ("groups", "labels")
 #: Beyond the largest logit by this, a tilt changes no mean by more than 1e-6.
 MARGIN = 14.0
-#: A mean that cannot meet its target may be so much further from it than the nearest one.
+#: A mean that cannot meet its target may be so much further from it than the nearest one found.
 SLACK = 1e-4
 #: Half the interval in which a tilt fitted to binned logits is corrected with the exact ones.
 NEAR = 1e-3
