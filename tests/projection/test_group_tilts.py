@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from oracles import constraints_of, group_pair
 from problems import Drawn, problems
@@ -13,12 +13,7 @@ import linkparity as lp
 from linkparity import Cells
 from linkparity.criteria import CRITERIA
 from linkparity.projection.fit import FitGoal, fit_tilts
-from linkparity.projection.group_tilts import (
-    SLACK,
-    fit_group_tilts,
-    group_criterion,
-    project_by_group,
-)
+from linkparity.projection.group_tilts import fit_group_tilts, group_criterion, project_by_group
 from linkparity.projection.sums import binned_sums, tensor_sums
 
 
@@ -61,7 +56,29 @@ def named(key):
     return "-".join(map(str, key))
 
 
+#: Whose best tilt for accuracy lies midway between two points of the search.
+BETWEEN_POINTS = Drawn(
+    np.array([
+        0.97130009, -1.25704377, 0.22925693, -0.87973706, -0.75768625, -1.34849644, 1.79397898,
+        1.77576358, -0.09636215, 0.16337441, -0.03998057, -0.24851259, -0.71409347, 1.61687436,
+        -0.25392528, 1.88830643, 1.32640695, -1.9377865, -1.47567137,
+    ]),
+    np.array([
+        [1, 0], [0, -1], [2, -1], [2, -1], [1, 1], [0, 1], [0, 1], [1, 0], [1, 2], [-1, -1],
+        [1, 1], [2, 1], [0, -1], [-1, 0], [1, -1], [-1, 1], [1, 0], [0, -1], [1, 2],
+    ]),
+    np.array([
+        1.14131488e-02, 2.76658979e01, 2.27090172e-03, 1.71942318e-03, 1.20218897e01,
+        2.13993854, 8.48777231e01, 1.91998831e-03, 3.70744002, 1.34408676, 5.90861357e01,
+        2.73626834e-03, 1.52860670e-02, 4.77329925e02, 2.02403266e01, 5.84064484e-03,
+        4.50174099e01, 1.35697962e02, 8.32026898,
+    ]),
+    np.array([1, 1, 1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 0, 1, 0, 0]),
+)  # fmt: skip
+
+
 @settings(max_examples=150)
+@example(BETWEEN_POINTS, "accuracy", 0.0)
 @given(
     problems(reach=8.0, groups=3),
     st.sampled_from(["eo", "equalized-odds", "accuracy", "churn"]),
@@ -83,9 +100,7 @@ def test_no_tilt_on_a_grid_comes_nearer_to_the_targets(drawn, criterion, toleran
             continue
         assert found.constrained[mine]
         best, got = np.sqrt(loss(every, tolerance)), np.sqrt(loss(here, tolerance))[0]
-        # points of the search are 1/32 apart, so that it misses a minimum by σ'' / 2 / 64² at most
-        slack = SLACK + 1.2e-5 if criterion in ("accuracy", "churn") else 0.0
-        assert got <= best.min() + 2e-6 + slack
+        assert got <= best.min() + 2e-6 + 1e-4 * (criterion in ("accuracy", "churn"))
         assert here.max() <= found.residual + 1e-9
         met = np.abs(grid[best <= 1e-9])
         if len(met):  # the nearest tilt to 0 that meets the targets

@@ -29,7 +29,7 @@ from linkparity.support.errors import InputError
 TILT_BY = ("groups", "labels")
 #: Beyond the largest logit by this, a tilt changes no mean by more than 1e-6.
 MARGIN = 14.0
-#: A mean that cannot meet its target may be so much further from it than the nearest one found.
+#: A mean that cannot meet its target may be so much further from it than the nearest one.
 SLACK = 1e-4
 #: Half the interval in which a tilt fitted to binned logits is corrected with the exact ones.
 NEAR = 1e-3
@@ -119,7 +119,9 @@ def fit_group_tilts(
         found = search(binned, low, high)
         lost = (found.distance > 0) & means.mixed  # where the best tilt may be infinite
         if lost.any():
-            near = np.where(lost, found.distance + SLACK, 0.0)[means.owner]
+            least = refine(binned, found, found.low, (found.low + found.high) / 2, found.high)
+            distance = np.minimum(found.distance, binned.distance(least))
+            near = np.where(lost, distance + SLACK, 0.0)[means.owner]
             means.tolerance, binned.tolerance = means.tolerance + near, binned.tolerance + near
             found = search(binned, low, high)
         near = refine(binned, found, found.low, (found.low + found.high) / 2, found.high)

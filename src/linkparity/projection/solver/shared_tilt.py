@@ -82,6 +82,10 @@ class SharedTilts:
         found = [np.bincount(self.owner, row, self.size) for row in flat]
         return np.stack(found).reshape(*values.shape[:-1], self.size)
 
+    def distance(self, tilt: np.ndarray) -> np.ndarray:
+        """``(G,)`` root of the sum of squares beyond the tolerance, at tilts ``(G,)``."""
+        return np.asarray(np.sqrt(self.total(self.excess(self.at(tilt)[0]) ** 2)))
+
     def largest(self, values: np.ndarray) -> np.ndarray:
         """``(G,)`` largest of values ``(C,)`` over the constraints of each pair of groups."""
         found = np.full(self.size, -np.inf)
