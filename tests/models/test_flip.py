@@ -152,7 +152,7 @@ def test_it_tells_pairs_of_groups_apart_where_only_one_side_has_groups():
     assert made(planted(), cells="dp").adversary.out.shape == (6, 6)
     assert made(planted_bipartite()).adversary.out.shape == (6, 3)
     with pytest.raises(ValueError, match="options must give cells 'dp' or 'weak-dp', got 'eo'"):
-        LinkPredictor("flip", options={"cells": "eo"}).fit(planted())
+        made(planted(), cells="eo")
 
 
 def test_graphs_without_links_are_learned_from():

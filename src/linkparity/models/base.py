@@ -203,6 +203,9 @@ def group_cells(
         model: that has the argument.
         strength: of the method, which needs two cells unless it is 0.
     """
+    if cells not in (None, "dp", "weak-dp"):
+        problem = f"must give cells 'dp' or 'weak-dp', got {cells!r:.60}"
+        raise InputError(problem, argument="options", caller=model)
     exist = group_pair_sizes(graph) > 0
     if graph.unknown_kept:
         exist &= known_group_pairs(graph)

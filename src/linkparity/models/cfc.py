@@ -66,6 +66,9 @@ class CFC(LinkModel):
         batch: int = 4096,
     ) -> None:
         super().__init__()
+        if ends not in ("one", "both"):
+            problem = f"must give ends 'one' or 'both', got {ends!r:.60}"
+            raise InputError(problem, argument="options", caller="cfc")
         self.batch = whole_number(batch, "batch", "cfc")
         if self.batch < 1:
             problem = f"must have a batch of at least 1, got {batch}"
