@@ -300,34 +300,30 @@ def test_ctrl_c_leaves_a_usable_model():
     assert predictor.embedding_ is not None
 
 
-def test_ctrl_c_within_a_step_leaves_a_usable_model(monkeypatch):
-    graph = planted()
+def interrupt_step(monkeypatch, number):
+    """Have the optimizer's step of this number, from 1, end by Ctrl-C."""
     steps = []
 
     def step(*args, **kwargs):
         steps.append(1)
-        if len(steps) == 4:
+        if len(steps) == number:
             raise KeyboardInterrupt
         return original(*args, **kwargs)
 
     original = Adam.step
     monkeypatch.setattr(Adam, "step", step)
+
+
+def test_ctrl_c_within_a_step_leaves_a_usable_model(monkeypatch):
+    graph = planted()
+    interrupt_step(monkeypatch, 4)
     with pytest.warns(TrainingWarning, match="stopped after 3 epochs"):
         predictor = LinkPredictor("gae", criterion="dp").fit(graph)
     assert np.isfinite(predictor.predict_logits(all_index(graph))).all()
 
 
 def test_ctrl_c_while_a_twin_is_trained_is_raised(monkeypatch):
-    steps = []
-
-    def step(*args, **kwargs):
-        steps.append(1)
-        if len(steps) == 8:
-            raise KeyboardInterrupt
-        return original(*args, **kwargs)
-
-    original = Adam.step
-    monkeypatch.setattr(Adam, "step", step)
+    interrupt_step(monkeypatch, 8)
     predictor = LinkPredictor("gae", "eo", gamma=0, postprocess="i-projection", epochs=5)
     with pytest.raises(KeyboardInterrupt):
         predictor.fit(planted())
