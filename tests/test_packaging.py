@@ -52,3 +52,18 @@ def test_front_doors_need_no_extra():
     extras = PROJECT["optional-dependencies"]
     assert {"tables", "spark", "pyg", "gae", "report", "all", "test", "bench", "dev"} <= set(extras)
     assert extras["tables"] == []
+
+
+def test_extras_have_one_name_in_messages_and_pages():
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]
+    named = {
+        extra.strip()
+        for page in pages
+        if page.name != "CHANGELOG.md"
+        for extras in re.findall(r"(?:linkparity|\s\"\.)\[([\w, -]+)\]", page.read_text())
+        for extra in extras.split(",")
+    }
+    older = {"gae", "tables"}  # they stay installable
+    assert {"pyg", "spark", "report", "dask"} <= named
+    assert named <= set(PROJECT["optional-dependencies"]) - older
+    assert older <= set(PROJECT["optional-dependencies"])

@@ -409,9 +409,9 @@ def test_missing_packages_are_named_with_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "narwhals", None)
     monkeypatch.setitem(sys.modules, "torch_geometric.data", None)
     monkeypatch.setitem(sys.modules, "torch_geometric", None)
-    with pytest.raises(ImportError, match=r'needs narwhals: pip install "linkparity\[tables\]"'):
+    with pytest.raises(ImportError, match=r'needs narwhals: pip install "linkparity"'):
         Graph.from_frames(None)
-    with pytest.raises(ImportError, match=r'needs torch_geometric: pip install "linkparity\[gae\]'):
+    with pytest.raises(ImportError, match=r'needs torch_geometric: pip install "linkparity\[pyg\]'):
         small().to_pyg()
 
 

@@ -143,6 +143,21 @@ def test_one_id_on_both_sides_of_a_bipartite_table_is_two_nodes():
     assert found.intervals["auc"] == pytest.approx(known.intervals["auc"], abs=1e-12)
 
 
+@pytest.mark.parametrize("score", [0.5, 0.999])
+@pytest.mark.parametrize("kind", ["nodes", "pairs"])
+def test_a_pair_of_groups_without_a_variance_has_the_name_that_it_has_elsewhere(score, kind):
+    frame, people, _, ids = make(20)
+    names = ["non-binary"] * 2 + ["men"] * 9 + ["women"] * 9
+    frame = frame[(ids > 1).any(axis=1)]
+    more = {"source": ["n0"], "target": ["n1"], "score": [score], "label": [0]}
+    frame = pd.concat([frame, pd.DataFrame(more)], ignore_index=True)
+    found = lp.audit(frame, "kind", people.assign(kind=names), intervals=kind)
+    told = [*found.reasons.values(), *found.notes]
+    [rdp] = [text for text in told if "rdp: the interval leaves" in text or "AUC is" in text]
+    assert "non-binary – non-binary" in rdp
+    assert not any("y-n" in text for text in told)
+
+
 def test_pairs_are_independent_when_asked_for():
     frame, people, groups, _ = make()
     found = lp.audit(frame, "kind", people, intervals="pairs")

@@ -210,7 +210,7 @@ def _read_nodes(nodes: Any, wanted: list[str]) -> tuple[list[Hashable], list[obj
 
 
 def _frame(table: Any, argument: str) -> Any:
-    nw = require("narwhals", FRAMES, "linkparity[tables]")
+    nw = require("narwhals", FRAMES, "linkparity")
     try:
         frame = nw.from_native(table)
     except TypeError:

@@ -37,13 +37,18 @@ class ViewCells:
     groups: tuple[tuple[str, ...], ...]
 
 
+def cell_label(names: Sequence[str]) -> str:
+    """The name of a cell, from those of its groups: ``left – right``."""
+    return " – ".join(names)
+
+
 def cell_labels(groups: Sequence[tuple[str, ...]]) -> list[str]:
     """Texts for cells, such as ``left – right``; tuples where two texts would be equal.
 
     >>> cell_labels([("a", "b"), ("a",)]), cell_labels([("a", "b"), ("a – b",)])
     (['a – b', 'a'], ["('a', 'b')", "('a – b',)"])
     """
-    labels = [" – ".join(names) for names in groups]
+    labels = [cell_label(names) for names in groups]
     return labels if len(set(labels)) == len(labels) else [str(names) for names in groups]
 
 
@@ -200,7 +205,7 @@ class GapEnd:
     count: int
 
     def __str__(self) -> str:
-        return f"{' – '.join(self.groups)} ({format_number(self.mean)})"
+        return f"{cell_label(self.groups)} ({format_number(self.mean)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

@@ -6,7 +6,7 @@ from itertools import product
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from linkparity.metrics.cell_means import VIEW_TITLES
+from linkparity.metrics.cell_means import VIEW_TITLES, cell_label
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.printing import scale_of
 from linkparity.metrics.results import CellScore
@@ -101,7 +101,7 @@ def _squares(ends: Sequence[tuple[str, ...]], means: Sequence[tuple[float, str]]
     span = max(high - low, 0.02 * high) or 1.0  # at parity all squares have one shade
     squares = []
     for pair, (mean, count) in zip(ends, means, strict=True):
-        name = " – ".join(pair)
+        name = cell_label(pair)
         if isnan(mean):
             squares.append(Square(f"{name}: no pairs"))
             continue

@@ -12,6 +12,7 @@ from linkparity.experiments.paper import published_seconds
 from linkparity.experiments.results import Spread, Summary
 from linkparity.experiments.row_schema import LEVELS
 from linkparity.experiments.rows import Row
+from linkparity.metrics.cell_means import cell_label
 from linkparity.metrics.results import CellScore
 from linkparity.report.choices import ALL_SEEDS, data_name, is_plain, plain_methods
 
@@ -180,7 +181,7 @@ def _quantile_lists(fits: Sequence[Sequence[Record]]) -> Record:
     same: dict[tuple[str, str], list[list[float]]] = {}
     for cell, over in product((cell for fit in fits for cell in fit), ("pairs", "links")):
         if None not in cell[over]:
-            same.setdefault((" – ".join(cell["groups"]), over), []).append(cell[over])
+            same.setdefault((cell_label(cell["groups"]), over), []).append(cell[over])
     for key, quantiles in same.items():
         means = [_mean(map(logit, level)) for level in zip(*quantiles, strict=True)]
         for name, value in zip(found, (*key, *means), strict=True):

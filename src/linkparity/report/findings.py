@@ -7,7 +7,7 @@ from typing import Any
 
 from linkparity.experiments.results import Summary
 from linkparity.experiments.rows import Row
-from linkparity.metrics.cell_means import RELIABLE
+from linkparity.metrics.cell_means import RELIABLE, cell_label
 from linkparity.metrics.measures import MEASURES
 from linkparity.report.choices import data_name, is_plain, plain_methods
 from linkparity.support.display import counted, format_number
@@ -59,7 +59,7 @@ def _widest(summary: Summary) -> str:
         return said
     high, low = max(cells, key=lambda c: c.mean), min(cells, key=lambda c: c.mean)
     seed = f", seed {summary.rows[0].seed}" if len(summary.rows) > 1 else ""
-    ends = (f"{format_number(c.mean)} for {' – '.join(c.groups)}" for c in (high, low))
+    ends = (f"{format_number(c.mean)} for {cell_label(c.groups)}" for c in (high, low))
     return f"{said} Its mean prediction is {' and '.join(ends)}{seed}."
 
 

@@ -117,10 +117,10 @@ def _is_internal(frame: FrameType) -> bool:
 def require(module: str, where: str, install: str) -> Any:
     """Import ``module``, or raise an error with the pip command that ``where`` needs.
 
-    >>> require("no_such_module", "Graph.to_pyg", "linkparity[gae]")
+    >>> require("no_such_module", "Graph.to_pyg", "linkparity[pyg]")
     Traceback (most recent call last):
     ...
-    ModuleNotFoundError: Graph.to_pyg needs no_such_module: pip install "linkparity[gae]"
+    ModuleNotFoundError: Graph.to_pyg needs no_such_module: pip install "linkparity[pyg]"
     """
     try:
         return import_module(module)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from linkparity.criteria import trainable
-from linkparity.metrics.cell_means import VIEW_TITLES, VIEWS, CellMeans, all_gap_details
+from linkparity.metrics.cell_means import VIEW_TITLES, VIEWS, CellMeans, all_gap_details, cell_label
 from linkparity.metrics.intervals.estimates import (
     INTERVALS,
     NAN,
@@ -244,8 +244,7 @@ def estimate_measures(
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, Estimate]]:
     """Every measure with its interval: the gaps by view, then all measures by name.
 
-    The only place where a table's measures get their intervals; each is computed beside its value,
-    in ``measures/gaps_and_ranks.py``.
+    Those of all but ``kl``, which has no interval, come from ``measures/gaps_and_ranks.py``.
     """
     scores = given_scores(table, stats)
     views = gap_measures(scores, list(VIEWS), options.interval_options)
@@ -275,7 +274,7 @@ def _kl(table: ScoreTable, stats: Statistics, criterion: str) -> Estimate:
 def small_cells(means: CellMeans) -> tuple[str, ...]:
     """Group pairs whose mean rests on fewer than :data:`SMALL` pairs."""
     named = zip(means.groups, means.pairs.tolist(), strict=True)
-    return tuple(f"{' – '.join(groups)} ({pairs:,})" for groups, pairs in named if pairs < SMALL)
+    return tuple(f"{cell_label(groups)} ({pairs:,})" for groups, pairs in named if pairs < SMALL)
 
 
 def _notes(

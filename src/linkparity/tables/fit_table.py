@@ -8,6 +8,7 @@ import numpy as np
 
 from linkparity.criteria import Cells, Criterion, trainable
 from linkparity.graph.groups import NO_GROUP
+from linkparity.metrics.cell_means import cell_label
 from linkparity.projection.fit import Fit, FitGoal, fit_tilts, one_or_all
 from linkparity.projection.group_tilts import (
     GroupTilts,
@@ -259,7 +260,7 @@ def _check_reach(table: ScoreTable, reach: Reach, tolerance: float) -> None:
 
 def cell_name(groups: tuple[str, ...], label: int | None) -> str:
     """A cell in words: its groups, and its label where the criterion tells labels apart."""
-    name = " – ".join(groups)
+    name = cell_label(groups)
     return name if label is None else f"{name}, label {label}"
 
 

@@ -76,7 +76,7 @@ def train(
 
     An epoch is one step of Adam on all training pairs (on batches of 10,000 nodes, where there
     are more). MaxEnt is solved instead, a row per step of Newton's method and none when plain;
-    epochs, learning rate and pairs do not apply to it.
+    epochs, learning rate, negatives, method and patience do not apply to it.
     The loop may be left at any time: the model is then ready for use.
 
     Args:

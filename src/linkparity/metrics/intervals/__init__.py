@@ -1,1 +1,1 @@
-"""Confidence intervals of AUCs (DeLong) and of largest gaps (bootstrap)."""
+"""Confidence intervals of means, gaps, AUCs and their changes, by node or by pair."""

@@ -131,7 +131,7 @@ def rank_measures(scores: RowScores, options: IntervalOptions) -> Ranks:
     by_node = confidence is not None and options.by_node
     found = rank_spreads(scores, problems) if by_node else _independent(scores, problems)
     total = int(stats.count.sum())
-    names = ["-".join(table.names[g] for g in key if g >= 0) for key in pairs.tolist()]
+    names = cell_labels(view_cells(pairs, "subgroup", table.names).groups)
     area, spreads = found[0]
     rdp = rdp_estimate(area, total, names, Spread.joined(spreads), confidence)
     return Ranks(_auc(found[1:], stats, confidence), rdp)
