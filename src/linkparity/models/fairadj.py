@@ -1,6 +1,5 @@
 """FairAdj: a variational graph auto-encoder whose adjacency matrix is learned toward parity."""
 
-import math
 from collections.abc import Iterator
 from typing import Literal
 
@@ -121,22 +120,21 @@ class FairAdj(LinkModel):
         """Adam on the weights and projected gradient steps on the matrix, in turns."""
         means = CellMeans(graph, self.cells, self.strength or 0)
         pairs = VariationalPairs(graph, objective, settings, self.draw)
-        due, extra = False, {"difference": math.nan}
+        last = None
         try:
             for row in adam_steps(self, pairs, objective, settings):
-                due = row.epoch % ROUND != 0
-                if not due:
+                if row.epoch % ROUND == 0:
                     self.learn_adjacency(means)
-                extra = {"difference": self._difference(means)}
-                yield Epoch(*row, extra=extra)
+                last = Epoch(*row, extra=self._difference(means))
+                yield last
         finally:
-            if due:  # the last row, already given, has the difference after the last steps
+            if last is not None and last.epoch % ROUND != 0:
                 self.learn_adjacency(means)
-                extra["difference"] = self._difference(means)
+                last.extra = self._difference(means)  # of the delivered model
 
     @torch.no_grad()
-    def _difference(self, means: "CellMeans") -> float:
-        return float(means.difference(self.embedding()))
+    def _difference(self, means: "CellMeans") -> dict[str, float]:
+        return {"difference": float(means.difference(self.embedding()))}
 
     def learn_adjacency(self, means: "CellMeans") -> None:
         """Take ``strength`` steps on Ã toward equal mean logits, the weights as they are."""
