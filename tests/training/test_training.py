@@ -80,6 +80,17 @@ def test_blocks_are_the_objective_written_out(build, criterion, target, few, mon
     assert torch.allclose(model.z.grad, wanted, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.parametrize("few", [0, 10**9])
+@pytest.mark.parametrize("build", GRAPHS)
+def test_divergence_of_a_batch_needs_no_call_before(build, few, monkeypatch):
+    monkeypatch.setattr("linkparity.training.all_pairs.batch.SMALL_SEGMENT", few)
+    graph, weights = build(), PairWeights(2.7, 0.4)
+    model = make("cne", graph).double()
+    wanted = whole_loss(model, graph, weights, "dp", 1.0, "model")[2].item()
+    scored = AllPairs(graph, weights, trained_criterion("dp"), ALONE).score(model)
+    assert Objective.of("dp", 1.0, "model", 0.0).parity(scored).kl == pytest.approx(wanted)
+
+
 @pytest.mark.parametrize(("build", "criterion"), list(cases()))
 def test_blocks_and_samples_agree_in_expectation(build, criterion):
     graph = build()

@@ -162,7 +162,6 @@ class AdversarialTraining:
         if not self.objective.gamma and self.measured is not None and self.measured[0] == epoch:
             return self.measured[1]
         batch = self.pairs.score(self.model, step % len(self.pairs))
-        batch.fit_loss()
         try:
             parity = self.objective.parity(batch)
         except NotConverged as error:

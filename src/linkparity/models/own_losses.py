@@ -61,7 +61,6 @@ class _TwoBatches:
         self.cells, self.bound = parity.cells, parity.bound
 
     def fit_loss(self) -> float:
-        self.parity.fit_loss()
         return self.fit.fit_loss()
 
     def __call__(self, tilt: np.ndarray) -> Sums:

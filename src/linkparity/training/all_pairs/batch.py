@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,14 +57,12 @@ class AllPairsBatch(RememberedSums):
 
     def fit_loss(self) -> float:
         """Weighted mean of the cross-entropy."""
-        none = np.zeros(len(self.pairs.area))
-        self.softplus = self.others.softplus_sums(none, none == 0)
-        self.link_softplus = self._link_softplus(none)
+        plain, link_plain = self.plain_softplus
         link, other = self.pairs.weights
-        loss = link * (self.link_softplus.sum() - float(self.links.x.sum()))
+        loss = link * (link_plain.sum() - float(self.links.x.sum()))
         if self.pairs.kept is not None:
             loss = link * float((softplus(-self.links.x, threshold=40) * self.pairs.kept).sum())
-        loss += other * self.softplus.sum()
+        loss += other * plain.sum()
         return float(self.pairs.processes.add(np.array([loss]))[0]) / self.pairs.total
 
     def compute(self, tilt: np.ndarray) -> Sums:
@@ -85,6 +84,7 @@ class AllPairsBatch(RememberedSums):
         :math:`V = \sum w p(1 - p)` taken to be linear, relative error :math:`t^2 / 12` at most.
         """
         self(np.zeros_like(tilt))
+        plain, link_plain = self.plain_softplus
         own, linked = self._tilts(tilt)
         self._evaluate_at(own)
         total = np.zeros((1, len(tilt)))
@@ -92,10 +92,10 @@ class AllPairsBatch(RememberedSums):
         if tilted.any():
             yes, _, variance = self.others.sums
             small = np.abs(own) < SMALL_TILT
-            each = own * yes - self.others.softplus_sums(own, tilted & ~small) + self.softplus
+            each = own * yes - self.others.softplus_sums(own, tilted & ~small) + plain
             each = np.where(small, own**2 * (self.variance / 6 + variance / 3), each)
             self._collect(total, np.where(tilted, each, 0.0)[None], 0)
-        soft = self._link_softplus(linked) - self.link_softplus
+        soft = self._link_softplus(linked) - link_plain
         self._collect(total, (linked * self.links(linked).yes - soft)[None], 1)
         return self.pairs.processes.add(total[0])
 
@@ -115,6 +115,12 @@ class AllPairsBatch(RememberedSums):
         self.others.write_gradient(other, weight * self.pairs.parity.other, used)
         self.gradient[self.pairs.blocks.link] = gradient.to(self.gradient.dtype)
         self._push()
+
+    @cached_property
+    def plain_softplus(self) -> tuple[np.ndarray, np.ndarray]:
+        """``(S,)`` Σ softplus(x) over each segment's other pairs, and over its links."""
+        none = np.zeros(len(self.pairs.area))
+        return self.others.softplus_sums(none, none == 0), self._link_softplus(none)
 
     def _tilts(self, tilt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Tilt of each segment's other pairs, and of its links; 0 where unconstrained."""
