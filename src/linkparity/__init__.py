@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from linkparity.graph import sample_pairs as sample_pairs
     from linkparity.graph import Split as Split, SplitWarning as SplitWarning
     from linkparity.graph import split_links as split_links
-    from linkparity.datasets import load as load
+    from linkparity.datasets import example as example, load as load
     from linkparity.criteria import Cells as Cells
     from linkparity.projection import Projection as Projection, i_project as i_project
     from linkparity.projection import Infeasible as Infeasible, NotConverged as NotConverged
@@ -34,6 +34,7 @@ __version__ = "0.1.0"
 #: Where each public name lives; it is imported when asked for, since torch takes a second to load.
 HOMES = {
     "load": "datasets",
+    "example": "datasets",
     "datasets": "",
     "Graph": "graph",
     "GraphWarning": "graph",

@@ -39,6 +39,7 @@ class Command:
 
 
 COMMANDS = {
+    "datasets": Command(("datasets", "jobs", "--out", "."), ("scores.csv", "people.csv")),
     "train": Command(("train", *OWN_GRAPH, "--out", "new-run"), ("new-run",)),
     "predict": Command(("predict", "run", "--pairs", "p.csv", "--out", "o.csv"), ("o.csv",)),
     "top": Command(("predict", "run", "--top", "2", "--out", "o.parquet"), ("o.parquet",)),

@@ -104,23 +104,35 @@ def _save_demo(found: "Demo", out: str | None, force: bool) -> str | None:
     return name
 
 
-@app.command(epilog="Example: linkparity datasets polblogs")
+@app.command(epilog="Example: linkparity datasets jobs --out jobs")
 def datasets(
     name: Annotated[str | None, typer.Argument(help="Show everything about this data set.")] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Folder to write the tables of an example to, such as jobs.")
+    ] = None,
     data: Data = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """List the data sets: counts, groups, terms of use, whether they are on disk."""
     from linkparity.datasets import DATASETS, on_disk
+    from linkparity.datasets.examples import write_example
     from linkparity.report.console_tables import card_table, datasets_table
 
+    if out is not None and name is None:
+        raise InputError("goes with the NAME of an example", "such as jobs", argument="out")
     chosen = list(DATASETS) if name is None else [name]
     cards = [(DATASETS[each].card, on_disk(each, data)) for each in chosen]
     plain = [asdict(card) | {"on_disk": here} for card, here in cards]
-    if as_json:
-        show_json({"datasets": plain} if name is None else plain[0])
-    else:
-        show(datasets_table(cards) if name is None else card_table(*cards[0]))
+    written = write_example(str(name), out, force) if out is not None else []
+    with outputs_in_place(*written):
+        if as_json:
+            more = {"written": written} if written else {}
+            show_json({"datasets": plain} if name is None else plain[0] | more)
+        else:
+            show(datasets_table(cards) if name is None else card_table(*cards[0]))
+    if written:
+        say(f"wrote {' and '.join(written)}")
 
 
 add_train_commands(app)

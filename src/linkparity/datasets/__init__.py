@@ -2,9 +2,10 @@
 
 from os import PathLike
 
-from linkparity.datasets import facebook, ml100k, polblogs, polbooks
+from linkparity.datasets import facebook, jobs, ml100k, polblogs, polbooks
 from linkparity.datasets.base import Card, Dataset
 from linkparity.datasets.cache import DataError, data_directory, find
+from linkparity.datasets.examples import example
 from linkparity.datasets.synthetic import BlockGraph, BlockTruth, block_model
 from linkparity.graph.graph import Graph
 from linkparity.support.registry import Registry
@@ -18,6 +19,7 @@ __all__ = [
     "Dataset",
     "block_model",
     "data_directory",
+    "example",
     "load",
     "on_disk",
 ]
@@ -29,6 +31,7 @@ DATASETS: Registry[Dataset] = Registry(
         "polbooks": polbooks.DATASET,
         "ml100k": ml100k.DATASET,
         "facebook": facebook.DATASET,
+        "jobs": jobs.DATASET,
     },
 )
 

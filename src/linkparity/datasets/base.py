@@ -69,8 +69,10 @@ class Dataset:
 
 def read_packaged(name: str, attribute: str) -> Graph:
     """The graph in ``files/name-links.csv.gz`` and ``-nodes.csv.gz``; undirected and simple."""
-    nodes = _rows(f"{name}-nodes.csv.gz")
-    links = [(int(row["source"]), int(row["target"])) for row in _rows(f"{name}-links.csv.gz")]
+    nodes = packaged_rows(f"{name}-nodes.csv.gz")
+    links = [
+        (int(row["source"]), int(row["target"])) for row in packaged_rows(f"{name}-links.csv.gz")
+    ]
     names = sorted({row[attribute] for row in nodes})
     once, _ = simple_links(torch.tensor(links), len(nodes))
     group = torch.tensor([names.index(row[attribute]) for row in nodes])
@@ -78,6 +80,7 @@ def read_packaged(name: str, attribute: str) -> Graph:
     return Graph(len(nodes), once, group, tuple(names), None, labels, attribute)
 
 
-def _rows(name: str) -> list[dict[str, str]]:
+def packaged_rows(name: str) -> list[dict[str, str]]:
+    """The rows of a packaged table."""
     text = gzip.decompress(packaged(name)).decode()
     return list(csv.DictReader(io.StringIO(text)))
