@@ -18,11 +18,16 @@ FOLDER = Path(__file__).parent / "field"
 MEASURES = ("auc", "dp", "eo", "rdp")
 HEAD = """# The methods of the field, side by side
 
-Every method of [Other methods](../methods.md), at its default strength, on the same splits and
-measured by the same measures: as it is (`none`), with the regularizer (`dp`, γ = 100), and without
-it but with the I-projection afterwards (`projected`). Means ± standard deviations over the seeds;
-dp and rdp are over all candidates, auc and eo on held-out pairs. Seconds are those of one fit with
-one thread, on two cores with other work beside it: upper bounds.
+Every method of [Other methods](../methods.md) on the same splits, by the same measures. By itself
+no method closes the dp gap on all data. The I-projection closes it with every method, and the
+regularizer makes it smaller with nearly all. [Which to choose](../methods.md#which-to-choose) says
+what that costs.
+
+A row is a method at its default strength: as it is (`none`), with the regularizer
+(`dp`, γ = 100), or without it but with the I-projection afterwards (`projected`). Numbers are means
+± standard deviations over the seeds. dp and rdp are over all candidates, auc and eo on held-out
+pairs. Seconds are those of one fit with one thread, on two cores with other work beside it: upper
+bounds.
 
 ```
 linkparity run benchmarks/field.toml --out rows.jsonl

@@ -168,7 +168,10 @@ class Results(Displayed, Sequence[Row]):
 
     @property
     def failed(self) -> tuple[Row, ...]:
-        """The rows with an error."""
+        """Rows of fits that failed: ``error`` says why, and every measure is nan.
+
+        The means leave them out. The next run on the same file fits them again.
+        """
         return tuple(row for row in self.rows if row.error is not None)
 
     def summaries(self) -> list[Summary]:
