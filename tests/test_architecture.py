@@ -1,6 +1,7 @@
 """Imports point one way, and importing linkparity is cheap."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,12 @@ def test_imports_point_up_the_list():
         assert own in RANK, f"give {own} a place in LAYERS"
         wrong = [name for name in imported(path) if RANK[name] > RANK[own]]
         assert not wrong, f"{path.relative_to(PACKAGE)} imports {wrong}, which stands below {own}"
+
+
+def test_the_page_lists_the_rooms_in_their_order():
+    page = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text()
+    rooms = re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE)
+    assert rooms == [line for line in LAYERS if (PACKAGE / line).is_dir()]
 
 
 def import_times(code):

@@ -9,12 +9,19 @@ from prose import CODE, FENCE, LINK, anchors, blocks, first_screen, is_prose, se
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
-NAMES = [str(page.relative_to(ROOT / "docs")) for page in PAGES]
 LONGEST = 30
 COMMAND = re.compile(r"(\$ )?(linkparity|make|python) ")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+#: Pages whose first screen is being rewritten.
+LATER = {ROOT / "docs" / "reproduction" / "README.md"}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in LATER], ids=name)
 def test_the_first_screen_is_short_sentences_and_no_table_comes_first(page):
     text = page.read_text()
     long = [each for each in sentences(first_screen(text)) if words(each) > LONGEST]
@@ -27,7 +34,7 @@ def test_the_first_screen_is_short_sentences_and_no_table_comes_first(page):
 def test_the_index_asks_a_question_for_every_page():
     text = (ROOT / "docs" / "index.md").read_text()
     listed = {target.partition("#")[0]: question for question, target in LINK.findall(text)}
-    assert {name for name in NAMES if name != "index.md"} <= set(listed)
+    assert {name(page).removeprefix("docs/") for page in PAGES} - {"index.md"} <= set(listed)
     assert all(question.endswith("?") for question in listed.values())
 
 
@@ -56,7 +63,7 @@ def named(text):
         )
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=[*NAMES, "CONTRIBUTING"])
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name)
 def test_names_in_backticks_exist(page):
     wrong = [(code, fault) for code, classes in named(page.read_text())
              for fault in faults(code, page, classes)]  # fmt: skip

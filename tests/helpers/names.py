@@ -114,7 +114,9 @@ def faults(code, page, classes=()):
     for chain in re.findall(r"\b(?:lp|linkparity|torch)(?:\.\w+)+", text):
         wrong += [] if _resolves(chain) else [chain]
         text = text.replace(chain, "")
-    names = (re.sub("(?<=[a-z])_[A-Z]+$", "", name) for name in WORD.findall(text))  # of source_COL, source
+    names = (
+        re.sub("(?<=[a-z])_[A-Z]+$", "", name) for name in WORD.findall(text)
+    )  # of source_COL, source
     return wrong + [name for name in names if name not in every() | own]
 
 
