@@ -40,7 +40,7 @@ def sentences(text):
     for block in filter(is_prose, blocks(text)):
         plain = LINK.sub(r"\1", CODE.sub("code", block))
         plain = re.sub(r"\$[^$]+\$", "x", re.sub(r"^\s*([-*]|\d+\.) ", "", plain))
-        found += re.split(r"(?<!al\.)(?<=[.?!])[\"”)*_]*\s+", plain.strip())
+        found += re.split(r"(?<!\bal\.)(?<=[.?!])[\"”)*_]*\s+", plain.strip())
     return [sentence for sentence in found if sentence]
 
 
