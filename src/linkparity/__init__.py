@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from linkparity.graph import Split as Split, SplitWarning as SplitWarning
     from linkparity.graph import split_links as split_links
     from linkparity.datasets import example as example, load as load
-    from linkparity.criteria import Cells as Cells
+    from linkparity.criteria import Cells as Cells, Criterion as Criterion
     from linkparity.projection import Projection as Projection, i_project as i_project
     from linkparity.projection import Infeasible as Infeasible, NotConverged as NotConverged
     from linkparity.projection import FairnessRegularizer as FairnessRegularizer
@@ -47,6 +47,7 @@ HOMES = {
     "LinkModel": "models",
     "criteria": "",
     "Cells": "criteria",
+    "Criterion": "criteria",
     "i_project": "projection",
     "Projection": "projection",
     "Infeasible": "projection",

@@ -7,6 +7,7 @@ import torch
 import linkparity as lp
 from linkparity.criteria import CRITERIA, Cells, Custom, trainable
 from linkparity.criteria.cells import find_criterion
+from linkparity.criteria.constrained_group_pairs import Restricted
 
 GROUPS = torch.tensor([[a, b] for a in range(3) for b in range(a, 3)]).repeat(4, 1)
 LABELS = (torch.arange(len(GROUPS)) // 6) % 2
@@ -91,3 +92,22 @@ def test_constraints_and_matrix_agree(name):
     assert complement == pytest.approx(plus @ no + minus @ v)
     rows, kept = rng.random(constraints) < 0.6, rng.random(cells) < 0.6
     assert (entries.submatrix(rows, kept).dense == dense[rows][:, kept]).all()
+
+
+class Weighed(lp.Criterion):
+    """One of one's own, with settings beyond those of every criterion."""
+
+    name, share, for_given_pairs_only = "weighed", 0.25, True
+
+    def __init__(self):
+        self.cells, self.limit = torch.zeros(3, dtype=torch.int64), 7
+
+
+@pytest.mark.parametrize("criterion", [*CRITERIA.values(), Weighed()], ids=lambda c: c.name)
+def test_a_restricted_criterion_says_of_itself_what_the_criterion_does(criterion):
+    restricted = Restricted(criterion, np.ones((4, 4), dtype=bool))
+    public = [name for name in dir(criterion) if not name.startswith("_")]
+    assert len(public) >= 9
+    for name in public:
+        if not callable(value := getattr(criterion, name)):
+            assert getattr(restricted, name) is value, name

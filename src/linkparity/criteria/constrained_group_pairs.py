@@ -69,10 +69,10 @@ class Restricted(Criterion):
     """
 
     def __init__(self, inner: Criterion, counted: np.ndarray) -> None:
+        for name in dir(inner):
+            if not name.startswith("_") and not callable(value := getattr(inner, name)):
+                setattr(self, name, value)
         self.inner, self.counted = inner, counted
-        self.name = inner.name
-        self.needs_labels, self.data_target = inner.needs_labels, inner.data_target
-        self.tilts_by_group, self.by_group_pair = inner.tilts_by_group, inner.by_group_pair
 
     def layout(self, groups: GroupPairs) -> Layout:
         """Cells and constraints of the criterion; cells that do not count stay empty."""
