@@ -174,6 +174,25 @@ class Criterion:
         return code
 
 
+def same_content(first: object, second: object) -> bool:
+    """Whether two criteria are of one type and have equal attributes, arrays and tensors too."""
+    if first is second:
+        return True
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, Criterion):
+        return same_content(vars(first), vars(second))
+    if isinstance(first, dict) and isinstance(second, dict):
+        first, second = list(first.items()), list(second.items())
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(same_content, first, second))
+    if isinstance(first, Tensor) and isinstance(second, Tensor):
+        first, second = first.numpy(force=True), second.numpy(force=True)
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.array_equal(first, second)
+    return bool(first == second)
+
+
 def one_mean_per_cell(
     names: tuple[str, ...], key: np.ndarray, block: np.ndarray | None = None, **more: Any
 ) -> Layout:

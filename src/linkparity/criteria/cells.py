@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria.accuracy import AccuracyEquality
-from linkparity.criteria.base import Criterion, Layout
+from linkparity.criteria.base import Criterion, Layout, same_content
 from linkparity.criteria.churn import ChurnEquality
 from linkparity.criteria.dp import DemographicParity
 from linkparity.criteria.eo import EqualOpportunity
@@ -216,13 +216,14 @@ def check_prepared(caller: str, cells: Cells, criterion: object, *others: object
             "give either cells, or groups, labels, weight, directed and combine; not both",
             caller=caller,
         )
-    if criterion is not None and find_criterion(criterion).name != cells.criterion.name:
-        raise InputError(
-            f"cells were prepared for {cells.criterion.name!r}, not for "
-            f"{find_criterion(criterion).name!r}",
-            "prepare them for the same criterion",
-            caller=caller,
-        )
+    if criterion is None or same_content(chosen := find_criterion(criterion), cells.criterion):
+        return
+    other = "another of that name" if chosen.name == cells.criterion.name else f"{chosen.name!r}"
+    raise InputError(
+        f"cells were prepared for {cells.criterion.name!r}, not for {other}",
+        "prepare them for the same criterion",
+        caller=caller,
+    )
 
 
 def _parts(
@@ -276,7 +277,9 @@ def _assign(
         known = torch.zeros(()) if label is None else label[part].long()
         joint = torch.zeros((), dtype=torch.int64, device=device)
         for groups, base in zip(parts.values(), radix, strict=True):
-            joint = joint * base + criterion.assign(groups.code_of(part), known, groups) + 1
+            cell = criterion.assign(groups.code_of(part), known, groups)
+            cell = torch.as_tensor(cell, device=device).long().reshape(-1)  # arrays too
+            joint = joint * base + cell + 1
         code[part] = joint - 1
         if not several:
             sizes += torch.bincount(joint, minlength=len(sizes))
