@@ -1,5 +1,6 @@
 """The loss term in a training loop."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -92,6 +93,44 @@ def test_cells_may_be_given():
         FairnessRegularizer("eo")(logits, groups, cells=cells)
     with pytest.raises(ValueError, match="prepared for 'eo'"):
         FairnessRegularizer("dp")(logits, cells=cells)
+
+
+class Banded(lp.criteria.DemographicParity):
+    """A criterion with settings of its own, of several kinds."""
+
+    def __init__(self, width, table=(0, 1)):
+        self.width, self.tables = width, [torch.tensor(table), np.array(table)]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: lp.criteria.Custom([0, 1, 2, k], np.eye(3), np.ones(3) / 2),
+        lambda k: lp.criteria.Custom([0, 1, 2, 1], np.eye(3) / k, np.ones(3) / 2),
+        lambda k: lp.criteria.Custom([0, 1, 2, 1], np.eye(3), np.ones(3) / (k + 1)),
+        lambda k: Banded(k),
+        lambda k: Banded(1, (0, k)),
+    ],
+)
+def test_prepared_cells_are_those_of_one_criterion_and_no_other_of_its_name(make):
+    logits, groups = torch.tensor([0.5, -1.0, 2.0, 0.1]), [0, 1, 2, 1]
+    cells = lp.Cells.prepare(groups, make(1))
+    p = i_project(logits, cells=cells, criterion=make(1))
+    assert p.kl == i_project(logits, groups, make(1)).kl
+    name = make(1).name
+    with pytest.raises(ValueError, match=f"prepared for '{name}', not for another of that name"):
+        i_project(logits, cells=cells, criterion=make(2))
+    with pytest.raises(ValueError, match=f"prepared for '{name}', not for 'weak-dp'"):
+        i_project(logits, cells=cells, criterion="weak-dp")
+
+
+def test_tilts_are_remembered_in_double_precision():
+    logits, groups, _ = batch(count=60)
+    single = FairnessRegularizer("dp", target=0.123)
+    single(logits.float(), groups)
+    exact = i_project(logits.float().double(), groups, target=0.123).tilt
+    assert torch.allclose(single.tilt, exact, rtol=0, atol=1e-9)
+    assert not single.tilt.equal(single.tilt.float().double())
 
 
 def test_unknown_option_gets_a_sentence():

@@ -40,6 +40,7 @@ class Projection:
         steps: steps of the solver.
         cells: the cell of each pair.
         given: ``(P,)`` the logits that were projected, detached.
+        exact_tilt: ``(M,)`` the tilts in float64, whatever the logits' type.
         version: of those logits, which changes when they are changed in place.
     """
 
@@ -50,6 +51,7 @@ class Projection:
     steps: int
     cells: Cells
     given: Tensor
+    exact_tilt: np.ndarray = field(repr=False)
     version: int = field(repr=False, default=-1)
 
     @cached_property
@@ -164,9 +166,9 @@ def i_project(
     goal = FitGoal.of(cells, target, tolerance, start)
     if cells.total == 0:
         kl = _with_gradient(x, x.new_zeros(()), torch.zeros_like(plain))
-        return Projection(
-            plain.new_zeros(len(cells.mass)), kl, no_target(cells), 0.0, 0, cells, plain
-        )
+        none = np.zeros(len(cells.mass))
+        tilt = plain.new_zeros(len(none))
+        return Projection(tilt, kl, no_target(cells), 0.0, 0, cells, plain, none)
     fit, source = fit_logits(plain, cells, goal, bound, part, tol)
     now = source(fit.tilt)
     wide = x.dtype if x.dtype in TOL else torch.float32
@@ -178,7 +180,10 @@ def i_project(
     source.close()
     tilt = torch.as_tensor(fit.tilt, dtype=x.dtype, device=x.device)
     version = -1 if plain.is_inference() else plain._version
-    return Projection(tilt, kl, fit.target, fit.residual(now), fit.steps, cells, plain, version)
+    residual = fit.residual(now)
+    return Projection(
+        tilt, kl, fit.target, residual, fit.steps, cells, plain, fit.tilt, version
+    )  # fmt: skip
 
 
 def fit_logits(

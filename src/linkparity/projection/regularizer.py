@@ -145,12 +145,10 @@ class FairnessRegularizer(nn.Module):
             check_prepared("FairnessRegularizer", cells, self.criterion, groups, labels, weight)
         start = self.warm_start.start(cells)
         p = i_project(logits, cells=cells, target=self.target, start=start, **options)
-        self.warm_start.remember(cells, p.tilt.cpu().double().numpy())
+        self.warm_start.remember(cells, p.exact_tilt)
         return p.kl / (cells.total or 1.0)
 
-    def measure(
-        self, source: PairSums, cells: Cells, bound: float, tol: float, base: Sums | None = None
-    ) -> Parity:
+    def measure(self, source: PairSums, cells: Cells, bound: float, tol: float) -> Parity:
         """The same from sums per cell, wherever the pairs are stored; for training loops.
 
         Args:
@@ -158,9 +156,8 @@ class FairnessRegularizer(nn.Module):
             cells: layout and weight of the cells; some weight must be constrained.
             bound: a number that no logit exceeds in absolute value.
             tol: accuracy of the tilts on the logit scale.
-            base: the sums at tilt 0; computed by ``source`` by default.
         """
-        base = source(np.zeros(len(cells.mass))) if base is None else base
+        base = source(np.zeros(len(cells.mass)))
         goal = FitGoal.of(cells, self.target, self.tolerance, self.warm_start.start(cells))
         fit = fit_tilts(source, cells, goal, tol, bound)
         self.warm_start.remember(cells, fit.tilt)
