@@ -199,11 +199,11 @@ def figure2(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
     return points
 
 
-def figure3(data: str | None = None, draws: int = 10) -> list[SampledKL]:
+def figure3(data: str | None = None) -> list[SampledKL]:
     """The divergence of plain GAE on facebook by sample size, seed 0."""
     split = split_links(load(SAMPLED_DATA, data), test=0.2, seed=0)
     predictor = LinkPredictor(SAMPLED_MODEL, seed=0).fit(split.train)
-    return subsample_kl(split.train, predictor, draws=draws)
+    return subsample_kl(split.train, predictor, draws=10)
 
 
 def time_alone(fits: Sequence[Fit]) -> dict[tuple[Any, ...], float]:

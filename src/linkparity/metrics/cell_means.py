@@ -1,7 +1,7 @@
 """Views (which group pairs form one cell), means per cell, and the gaps between the means."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,12 +146,6 @@ class CellMeans:
         """``(M,)`` whether a cell has fewer pairs, or links, than ``min_pairs``."""
         count = self.links if links else self.pairs
         return np.asarray(np.nan_to_num(count) < min_pairs)
-
-    def restricted(self, min_pairs: int) -> "CellMeans":
-        """Without the means of fewer than ``min_pairs`` pairs, and of links likewise."""
-        mean = np.where(self.small(min_pairs), np.nan, self.mean)
-        link_mean = np.where(self.small(min_pairs, links=True), np.nan, self.link_mean)
-        return replace(self, mean=mean, link_mean=link_mean)
 
     @property
     def dp(self) -> float:

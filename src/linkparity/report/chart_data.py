@@ -214,9 +214,9 @@ def _shorts(values: Sequence[float | None]) -> list[float | None]:
     return [None if value is None else short(value) for value in values]
 
 
-def short(value: float, digits: int = 5) -> float:
+def short(value: float) -> float:
     """A number with as many digits as a chart can show."""
-    return float(f"{value:.{digits}g}")
+    return float(f"{value:.5g}")
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -39,7 +39,7 @@ def tradeoff(charts: ChartStyle) -> Any:
     """Quality against gap: bars, the paper's points, the Pareto front, the methods."""
     alt, look = charts.alt, charts.look
     data = alt.InlineData(values=chart_data.points(charts.summaries))
-    found = _at(charts, alt.Chart(data).transform_filter("datum.seed == seed"))
+    found = _at(alt.Chart(data).transform_filter("datum.seed == seed"))
     scale = alt.Scale(zero=False, padding=16, nice=False)
     x = alt.X("x:Q", axis=alt.Axis(title=None, tickCount=6, labelOverlap=True), scale=scale)
     y = alt.Y("y:Q", axis=alt.Axis(title=None, tickCount=6), scale=scale)
@@ -74,12 +74,12 @@ def tradeoff(charts: ChartStyle) -> Any:
     )  # fmt: skip
 
 
-def _at(charts: ChartStyle, chart: Any, prefix: str = "") -> Any:
+def _at(chart: Any) -> Any:
     """Visible records with the chosen measures as ``x`` and ``y``, and the ends of bars."""
     return (
         chart.transform_filter(VISIBLE)
         .transform_calculate(
-            x=f"datum['{prefix}' + gap]", y=f"datum['{prefix}' + quality]",
+            x="datum[gap]", y="datum[quality]",
             xl="datum[gap + '_low']", xh="datum[gap + '_high']",
             yl="datum[quality + '_low']", yh="datum[quality + '_high']",
         )
@@ -109,10 +109,7 @@ def _published(charts: ChartStyle) -> list[Any]:
         | {f"our_{n}": ours[each["dataset"], each["method"]].get(n) for n in MEASURES}
         for each in charts.paper
     ]  # fmt: skip
-    found = _at(
-        charts,
-        alt.Chart(alt.InlineData(values=tied)).transform_filter(f"seed == '{ALL_SEEDS}'"),
-    )
+    found = _at(alt.Chart(alt.InlineData(values=tied)).transform_filter(f"seed == '{ALL_SEEDS}'"))
     found = found.transform_calculate(x2="datum['our_' + gap]", y2="datum['our_' + quality]")
     ties = found.mark_rule(strokeWidth=1, strokeDash=[2, 2]).encode(
         alt.X("x:Q"), alt.Y("y:Q"), alt.X2("x2:Q"), y2="y2:Q"

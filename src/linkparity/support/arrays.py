@@ -219,12 +219,12 @@ def sum_segments(values: np.ndarray, start: np.ndarray) -> np.ndarray:
     return total
 
 
-def split_chunks(start: np.ndarray, size: int = CHUNK_SIZE) -> list[Chunk]:
-    """Split segments that begin at ``start (M + 1,)`` into chunks of at most ``size`` values."""
+def split_chunks(start: np.ndarray) -> list[Chunk]:
+    """Split segments that begin at ``start (M + 1,)``, at most :data:`CHUNK_SIZE` values each."""
     end = int(start[-1])
     found = []
-    for low in range(0, end, size):
-        high = min(low + size, end)
+    for low in range(0, end, CHUNK_SIZE):
+        high = min(low + CHUNK_SIZE, end)
         first = int(np.searchsorted(start, low, side="right")) - 1
         last = int(np.searchsorted(start, high, side="left"))
         inside = [

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from itertools import islice
 from typing import TypeVar
 
 from linkparity.support.errors import InputError
@@ -32,15 +31,6 @@ def nearest(name: str, known: list[str]) -> str:
     "; did you mean 'dot-product'?"
     """
     return f"; {did_you_mean(name, known)}".rstrip()
-
-
-def nearest_id(wanted: object, ids: Iterable[object]) -> str:
-    """As :func:`nearest`, for any number of ids of any type.
-
-    >>> nearest_id("01007x", ["01000", "01007"])
-    "; did you mean '01007'?"
-    """
-    return nearest(str(wanted), [str(each) for each in islice(ids, LOOKED_AT)])
 
 
 class Registry(dict[str, T]):
