@@ -19,7 +19,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 import linkparity as lp
-from linkparity.criteria import Custom
+from linkparity.criteria import Custom, one_mean_per_cell
 from linkparity.criteria.group_pairs import occurring_pairs
 from linkparity.metrics import METRICS, VIEWS, CellSums, ScoredPairs, gap
 from linkparity.metrics.cell_means import view_cells
@@ -436,6 +436,32 @@ def test_kl_for_a_custom_criterion_about_these_pairs_and_for_churn_with_a_baseli
     found = measure("kl", problem, criterion="churn")
     kl = float(lp.i_project(logits, groups=groups, labels=baseline, criterion="churn").kl)
     assert found.value == pytest.approx(kl / 90)
+
+
+class Touches(lp.Criterion):
+    """Pairs with an end in one group, and all others."""
+
+    name = "touches"
+
+    def __init__(self, group, by_group_pair):
+        self.group, self.by_group_pair = group, by_group_pair
+
+    def layout(self, groups):
+        return one_mean_per_cell(("others", "touching"), np.array([[0], [1]]))
+
+    def assign(self, code, label, groups):
+        first, second = groups.key.T
+        return np.append((first == self.group) | (second == self.group), -1)[code]
+
+
+@pytest.mark.parametrize("by_group_pair", [False, True])
+def test_kl_shows_a_criterion_of_ones_own_the_groups_as_they_are(by_group_pair):
+    rng = np.random.default_rng(9)
+    logits, groups = rng.normal(size=90), rng.choice([-1, 2, 5, 9], size=(90, 2))
+    found = measure("kl", {"logits": logits, "groups": groups}, criterion=Touches(5, by_group_pair))
+    touching = np.where((groups < 0).all(axis=1), -1, (groups == 5).any(axis=1))
+    wanted = measure("kl", {"logits": logits, "groups": touching})
+    assert (found.value, found.count) == (pytest.approx(wanted.value), wanted.count)
 
 
 def test_weak_parity_without_two_groups_is_nan_with_a_reason():

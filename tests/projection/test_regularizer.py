@@ -108,7 +108,7 @@ class Banded(lp.criteria.DemographicParity):
         lambda k: lp.criteria.Custom([0, 1, 2, k], np.eye(3), np.ones(3) / 2),
         lambda k: lp.criteria.Custom([0, 1, 2, 1], np.eye(3) / k, np.ones(3) / 2),
         lambda k: lp.criteria.Custom([0, 1, 2, 1], np.eye(3), np.ones(3) / (k + 1)),
-        lambda k: Banded(k),
+        Banded,
         lambda k: Banded(1, (0, k)),
     ],
 )

@@ -1,7 +1,7 @@
 """Criteria of parity, one file each: group pairs and labels → cells and constraints."""
 
 from linkparity.criteria.accuracy import AccuracyEquality
-from linkparity.criteria.base import Criterion, Layout
+from linkparity.criteria.base import Criterion, Layout, one_mean_per_cell
 from linkparity.criteria.cells import CRITERIA, Cells, trainable
 from linkparity.criteria.churn import ChurnEquality
 from linkparity.criteria.custom import Custom
@@ -22,5 +22,6 @@ __all__ = [
     "EqualizedOdds",
     "Layout",
     "WeakParity",
+    "one_mean_per_cell",
     "trainable",
 ]

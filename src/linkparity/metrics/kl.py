@@ -3,9 +3,10 @@
 import numpy as np
 import torch
 
-from linkparity.criteria import Criterion
+from linkparity.criteria import CRITERIA, Criterion
 from linkparity.criteria.cells import find_criterion
 from linkparity.criteria.group_pairs import LARGEST, occurring_pairs
+from linkparity.graph.groups import NO_GROUP
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.scored_pairs import ScoredPairs
 
@@ -32,19 +33,24 @@ def kl(scored: ScoredPairs) -> Estimate:
     if np.isinf(scored.logits).any():
         extreme = int(np.isinf(scored.logits).sum())
         return _none(f"{extreme} probabilities are exactly 0 or 1, which no tilt can move")
-    groups = _groups(scored, chosen)
+    groups = _renumbered(scored.groups, chosen)
     size = int(groups.max(initial=-1)) + 1
     if groups.ndim == 2 and size > LARGEST:
         return _none(f"there are {size:,} groups, more than the {LARGEST:,} of a projection")
     return _project(scored, chosen, groups)
 
 
-def _groups(scored: ScoredPairs, criterion: Criterion) -> np.ndarray:
-    """The groups that occur, numbered 0, 1, 2 …, which gives the criterion the same cells."""
+def _renumbered(groups: np.ndarray, criterion: Criterion) -> np.ndarray:
+    """The groups that occur, numbered 0, 1, 2 …, where that gives the criterion the same cells.
+
+    A criterion of one's own may look at the groups, and meets them as they are.
+    """
+    if criterion not in CRITERIA.values():
+        return groups
     if criterion.by_group_pair:
-        return occurring_pairs(scored.groups)[1]
-    distinct = np.unique(scored.groups[scored.groups >= 0])
-    return np.where(scored.groups < 0, -1, np.searchsorted(distinct, scored.groups))
+        return occurring_pairs(groups)[1]
+    distinct = np.unique(groups[groups >= 0])
+    return np.where(groups < 0, NO_GROUP, np.searchsorted(distinct, groups))
 
 
 def _project(scored: ScoredPairs, criterion: Criterion, groups: np.ndarray) -> Estimate:
