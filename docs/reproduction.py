@@ -23,7 +23,7 @@ from linkparity.report.paper_tables import (
     verdict_sentence,
 )
 from linkparity.report.report_page import Report
-from linkparity.support.display import Grid
+from linkparity.support.display import Grid, format_rounded
 
 FOLDER = Path(__file__).parent / "reproduction"
 COMMAND = "linkparity report docs/reproduction/rows.jsonl.gz --out report.html --against paper"
@@ -50,7 +50,9 @@ def comparison(cells: Sequence[ComparedCell]) -> str:
         table = []
         for (model, label), found in rows.items():
             texts = [
-                f"{c.ours.mean:.3f} ({c.paper.mean:.3f}){MARKS[c.verdict]}" if c else ""
+                f"{format_rounded(c.ours.mean, 3)} ({c.paper.mean:.3f}){MARKS[c.verdict]}"
+                if c
+                else ""
                 for c in map(found.get, names)
             ]
             table.append([model, label, *texts])

@@ -128,6 +128,28 @@ def test_any_encoding_of_stdout_will_do(here, encoding):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(("columns", "width"), [("60", 60), ("", 110), ("0", 110), ("wide", 110)])
+def test_the_width_of_a_pipe_is_columns(columns, width, monkeypatch, capfd):
+    monkeypatch.setenv("COLUMNS", columns)
+    output.show(Grid(["name", "text"], [["a", "word " * 60]]))
+    lines = capfd.readouterr().out.splitlines()
+    assert width - 6 <= max(map(len, lines)) <= width
+
+
+def test_completion_is_installed_and_completes(tmp_path):
+    program = Path(sys.executable).with_name("linkparity")
+    settings = os.environ | {"HOME": str(tmp_path)}
+    done = subprocess.run(
+        ["bash", "-c", f"{program} --install-completion; exit $?"],
+        env=settings, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "linkparity" in (tmp_path / ".bashrc").read_text()
+    words = {"COMP_WORDS": "linkparity proj", "COMP_CWORD": "1"}
+    settings |= {**words, "_LINKPARITY_COMPLETE": "complete_bash"}
+    assert subprocess.check_output([program], env=settings, text=True) == "project\n"
+
+
 def test_stages_are_told_after_a_silence_and_fast_work_is_silent(capfd, monkeypatch):
     with output.stages() as stage:
         stage("reading")

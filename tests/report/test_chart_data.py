@@ -1,7 +1,11 @@
 """Figures are tested by their data."""
 
+import json
+import re
+
 import numpy as np
 import pytest
+import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_rows import EVIL, PAIRS, made_up_results, made_up_row
@@ -17,6 +21,7 @@ from linkparity.report.chart_style import ChartStyle
 from linkparity.report.charts import tradeoff
 from linkparity.report.choices import ALL_SEEDS, Choices
 from linkparity.report.findings import facts, findings, notes, pareto_front
+from linkparity.report.method_charts import NUMBER
 
 RESULTS = made_up_results()
 SUMMARIES = RESULTS.summaries()
@@ -59,6 +64,21 @@ def test_strength_curves_start_at_the_plain_model():
         assert own[0]["method"] == curve.split(" + ")[0]
         assert own[0]["dp"] > own[1]["dp"] > own[2]["dp"]
     assert not chart_data.strength_curves(made_up_results(gammas=(100.0,)).summaries())
+
+
+def test_charts_show_small_numbers_with_their_digits():
+    for chart in lp.Report(RESULTS).charts.values():
+        text = json.dumps(chart.to_dict())
+        assert set(re.findall(r'"format": "(\.\d~?f)"', text)) <= {".2f"}  # seconds
+    values = {0.25: "0.250", 0.0123: "0.0123", 3.2e-5: "3.2e-5", 0.0: "0.0000"}
+    spec = {
+        "data": {"values": [{"value": value} for value in values]},
+        "transform": [{"calculate": NUMBER, "as": "label"}],
+        "mark": "text",
+        "encoding": {"text": {"field": "label"}},
+    }
+    drawn = vl_convert.vegalite_to_svg(spec)
+    assert re.findall(r"<text[^>]*>([^<]+)</text>", drawn) == list(values.values())
 
 
 def test_heatmaps_have_both_triangles_and_means_over_the_seeds():

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -11,6 +13,9 @@ from scipy.special import expit, logit, rel_entr
 from table_cases import exit_code, make_scores, write
 
 import linkparity as lp
+from linkparity.report.audit_page import audit_html
+from linkparity.support.display import format_number
+from linkparity.tables.measures.exposure import GroupExposure
 
 EVIL = "<script>alert(1)</script>"
 
@@ -90,6 +95,22 @@ def test_results_print_as_tables_and_as_html(case):
             for value in (*values, *groups):
                 assert value in text
     assert repr(audit).startswith("Audit(auc=")
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+def test_small_numbers_are_not_shown_as_0(case):
+    scores, people = case
+    audit = lp.audit(scores.assign(score=scores.score * 1e-5), "kind", people)
+    part = GroupExposure("red", 1_000_000, 0.5, 20.0, 2e-5)
+    audit = replace(audit, exposure=(part, *audit.exposure))
+    assert 0 < audit.dp < 5e-5
+    page = audit_html(audit, [], [])
+    for text in (str(audit), page):
+        assert format_number(audit.dp) in text
+        assert "4e-05" in text  # the ratio
+        assert not re.search(r"0\.0000(?! …| to )", text)  # but ends of intervals
+    assert "2.0e-05" in str(audit)
+    assert "0.002%" in page
 
 
 def test_tilts_replace_no_file_unless_forced(case, tmp_path, monkeypatch):

@@ -27,7 +27,6 @@ app = typer.Typer(
     name="linkparity",
     help="Measure and reduce disparity between groups in link prediction.",
     epilog="Example: linkparity demo",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

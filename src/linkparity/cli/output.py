@@ -1,6 +1,7 @@
 """What a command prints: its result on stdout, everything else on stderr, errors in one line."""
 
 import json
+import os
 import re
 import sys
 import threading
@@ -9,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -20,7 +21,7 @@ from linkparity.support.files import to_stdout
 
 #: Errors whose message is a sentence for the user.
 EXPECTED = (ValueError, OSError, PlainError)
-#: Columns of a table that goes to a file or a pipe.
+#: Columns of a table that goes to a file or a pipe, unless $COLUMNS says otherwise.
 WIDTH = 110
 #: What tables hold that an encoding other than UTF-8 may lack.
 ASCII = str.maketrans(dict(zip("–−…├─┤●", "--.[-]o", strict=True)))
@@ -59,11 +60,18 @@ def prepare_streams() -> None:
 def show(*parts: object, on_stderr: bool = False) -> None:
     """Print tables and sentences, the result of a command."""
     stream = sys.stderr if on_stderr else sys.stdout
-    width = None if stream.isatty() else WIDTH
-    console = SafeConsole(file=stream, width=width, highlight=False, markup=False)
+    console = SafeConsole(file=stream, width=_width(stream), highlight=False, markup=False)
     with nullcontext() if on_stderr else to_stdout():
         for part in parts:
             console.print(part)
+
+
+def _width(stream: TextIO) -> int | None:
+    """The columns of a terminal are its own (None); those of a pipe are $COLUMNS, or WIDTH."""
+    columns = os.environ.get("COLUMNS", "")
+    return (
+        None if stream.isatty() else int(columns) if columns.isdecimal() and int(columns) else WIDTH
+    )
 
 
 def show_json(value: Mapping[str, object]) -> None:

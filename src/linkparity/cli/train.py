@@ -11,7 +11,7 @@ import typer
 
 from linkparity.cli import options as opt
 from linkparity.cli.output import SafeConsole, say, show, show_json, stages
-from linkparity.support.display import counted
+from linkparity.support.display import counted, format_number
 from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 
@@ -193,8 +193,8 @@ def _lines(title: str, epochs: int | None) -> "Callable[[Epoch], None]":
 
 
 def _values(epoch: "Epoch") -> str:
-    parity = "" if math.isnan(epoch.kl) else f", kl {epoch.kl:.2e}, gap {epoch.gap:.4f}"
-    return f"loss {epoch.loss:.4f}{parity}"
+    parity = "" if math.isnan(epoch.kl) else f", kl {epoch.kl:.2e}, gap {format_number(epoch.gap)}"
+    return f"loss {format_number(epoch.loss)}{parity}"
 
 
 def predict(

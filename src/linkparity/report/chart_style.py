@@ -175,7 +175,7 @@ class ChartStyle:
         alt = self.alt
         known = [*self.choices.qualities, *self.choices.gaps]
         seconds = alt.Tooltip("seconds:Q", format=".2f")
-        numbers = [alt.Tooltip(f"{name}:Q", format=".4f") for name in known]
+        numbers = [alt.Tooltip(f"{name}:Q", format=".4g") for name in known]
         return [alt.Tooltip("method:N"), alt.Tooltip("seed:N"), *numbers, seconds]
 
 

@@ -10,7 +10,7 @@ from linkparity.experiments import Row, Run
 from linkparity.experiments.demo import Demo, beside
 from linkparity.experiments.paper import Published
 from linkparity.metrics.measures import MEASURES
-from linkparity.support.display import format_number
+from linkparity.support.display import format_number, format_rounded
 
 
 def demo_tables(demo: Demo) -> list[object]:
@@ -89,7 +89,9 @@ def card_table(card: Card, here: bool) -> Table:
 
 def _with_paper(ours: float, paper: Published | None) -> str:
     """Ours, and below it the paper's with as many digits as it prints."""
-    return format_number(ours) if paper is None else f"{ours:.3f}\n({paper.mean:.3f})"
+    return (
+        format_number(ours) if paper is None else f"{format_rounded(ours, 3)}\n({paper.mean:.3f})"
+    )
 
 
 def _table(first: str | None, title: str | None) -> Table:

@@ -12,7 +12,10 @@ TICKS = (
     0.999,
 )  # fmt: skip
 PROBABILITY = "format(1 / (1 + exp(-datum.value)), datum.value > 2 ? '.5~p' : '.2~p')"
-NUMBER = "format(datum.value, abs(datum.value) < 0.0995 ? '.4f' : '.3f')"
+NUMBER = (
+    "format(datum.value, abs(datum.value) >= 0.0995 ? '.3f' : "
+    "datum.value == 0 || abs(datum.value) >= 0.001 ? '.4f' : '.1e')"
+)
 #: Groups of a heatmap up to which squares have their number in them.
 MAX_LABELLED = 8
 CHOSEN = (
@@ -50,7 +53,7 @@ def groups(charts: ChartStyle, maps: list[Record], side: str) -> Any:
     squares = found.mark_rect(cornerRadius=4, color=look.accent, strokeWidth=0).encode(
         x, y, opacity=alt.Opacity("shade:Q", legend=None,
                                   scale=alt.Scale(domain=[0, 1], range=[0.1, 1])),
-        tooltip=[*tips, alt.Tooltip("value:Q", title="mean prediction", format=".4f")],
+        tooltip=[*tips, alt.Tooltip("value:Q", title="mean prediction", format=".4g")],
     )  # fmt: skip
     ink = alt.condition("datum.shade > 0.6", alt.value(look.on_accent), alt.value(look.ink))
     numbers = found.mark_text(fontSize=13).encode(x, y, alt.Text("label:N"), color=ink)

@@ -15,7 +15,7 @@ from linkparity.experiments.comparison import (
 from linkparity.experiments.reproduce import Reproduction, RunTime
 from linkparity.experiments.results import Summary, failures
 from linkparity.experiments.subsample_kl import SampledKL
-from linkparity.support.display import Grid, format_number
+from linkparity.support.display import Grid, format_number, format_rounded
 
 MARKS = {AGREES: "  ", BETTER: " <", DIFFERS: " !"}
 
@@ -53,7 +53,7 @@ def cells_grid(dataset: str, cells: Sequence[ComparedCell]) -> Grid:
     def text(cell: ComparedCell | None) -> str:
         if cell is None:
             return ""
-        return f"{cell.ours.mean:.3f} | {cell.paper.mean:.3f}{MARKS[cell.verdict]}"
+        return f"{format_rounded(cell.ours.mean, 3)} | {cell.paper.mean:.3f}{MARKS[cell.verdict]}"
 
     table = [[*key, *(text(own.get(name)) for name in measures)] for key, own in rows.items()]
     return Grid(
@@ -85,7 +85,7 @@ def differences(cells: Sequence[ComparedCell]) -> list[str]:
     """One sentence per cell that differs."""
     return [
         f"Differs: {cell.dataset}, {cell.model}, {row_label(cell)}, {cell.measure}: "
-        f"{cell.ours.mean:.3f}, the paper has {cell.paper.mean:.3f}; {cell.reason}"
+        f"{format_rounded(cell.ours.mean, 3)}, the paper has {cell.paper.mean:.3f}; {cell.reason}"
         for cell in cells
         if cell.verdict == DIFFERS
     ]

@@ -2,7 +2,12 @@
 
 from typing import Any
 
-from linkparity.support.display import format_interval, format_number, without_controls
+from linkparity.support.display import (
+    format_interval,
+    format_number,
+    format_rounded,
+    without_controls,
+)
 
 
 def render(template: str, **values: Any) -> str:
@@ -15,6 +20,7 @@ def render(template: str, **values: Any) -> str:
     )  # fmt: skip
     environment.filters |= {
         "number": format_number,
+        "rounded": format_rounded,
         "interval": format_interval,
         "thousands": "{:,}".format,
         "shortened": shortened,

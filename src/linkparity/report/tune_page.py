@@ -77,7 +77,7 @@ class _Axis:
         """Evenly spaced marks."""
         step = (self.high - self.low) / (TICKS - 1)
         values = [self.low + step * i for i in range(TICKS)]
-        return [Tick(self.place(value), f"{value:.3f}") for value in values]
+        return [Tick(self.place(value), format_number(value)) for value in values]
 
 
 def _point(trial: "Trial", tuning: "Tuning", measure: str, across: _Axis, up: _Axis) -> Point:

@@ -31,7 +31,17 @@ def format_number(value: float) -> str:
     """
     if isnan(value):
         return MISSING
-    return f"{value:.4f}" if value == 0 or abs(value) >= 1e-3 else f"{value:.1e}"
+    return f"{value + 0.0:.4f}" if value == 0 or abs(value) >= 1e-3 else f"{value:.1e}"
+
+
+def format_rounded(value: float, decimals: int, sign: Literal["", "+"] = "") -> str:
+    """A number of decimals; two significant digits where these would all be 0.
+
+    >>> [format_rounded(value, 3) for value in (0.0041, 0, 3.14e-5)]
+    ['0.004', '0.000', '3.1e-05']
+    """
+    text = f"{value:{sign}.{decimals}f}"
+    return text if value == 0 or float(text) else f"{value:{sign}.2g}"
 
 
 def format_interval(ends: tuple[float, float] | None) -> str:

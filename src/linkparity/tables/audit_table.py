@@ -24,6 +24,7 @@ from linkparity.support.display import (
     counted,
     format_interval,
     format_number,
+    format_rounded,
     or_none,
     whisker,
 )
@@ -176,7 +177,8 @@ class Audit(Measured):
         rows = [
             [
                 part.group, f"{self.groups[part.group]:,}", f"{part.candidates:,}",
-                f"{part.share:.4f}", f"{part.slot_share:.4f}", f"{part.ratio:.2f}",
+                format_number(part.share), format_number(part.slot_share),
+                format_rounded(part.ratio, 2),
             ]
             for part in self.exposure[:MAX_ROWS]
         ]  # fmt: skip

@@ -23,6 +23,7 @@ from linkparity.support.display import (
     counted,
     format_interval,
     format_number,
+    format_rounded,
     or_nan,
     or_none,
 )
@@ -167,7 +168,7 @@ class Correction(Displayed):
             row[columns.index("after")] = _shown(or_none(getattr(self, name)))
             rows.append(row)
         tilts = [
-            [cell_name(cell.groups, cell.label), f"{cell.tilt:+.6f}"]
+            [cell_name(cell.groups, cell.label), format_rounded(cell.tilt, 6, "+")]
             for cell in self.tilts[:MAX_ROWS]
         ]
         more = len(self.tilts) - MAX_ROWS
