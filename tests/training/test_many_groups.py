@@ -30,6 +30,37 @@ def test_small_pairs_of_groups_are_unconstrained_among_many(graph, name):
     assert graph_criterion(CRITERIA[name], few) is CRITERIA[name]
 
 
+@pytest.mark.parametrize(("alone", "pairs"), [(6, 99), (5, 100), (4, 101)])
+def test_a_hundred_pairs_of_groups_are_few(alone, pairs):
+    """14 groups form 105 pairs; a group of one node has none with itself."""
+    sizes = [1] * alone + [12] * (14 - alone)
+    group = np.repeat(np.arange(14), sizes)
+    graph = lp.Graph(len(group), [[0, 1], [20, 30], [40, 50]], group)
+    ends = group[np.stack(np.triu_indices(len(group), 1), axis=1)]
+    occurring, count = np.unique(ends, axis=0, return_counts=True)
+    assert len(occurring) == pairs
+    assert (count >= MIN_PAIRS).sum() > 1
+    chosen = graph_criterion(CRITERIA["dp"], graph)
+    assert (chosen is CRITERIA["dp"]) == (pairs <= 100)
+    if pairs > 100:
+        kept = {tuple(pair) for pair in occurring[count >= MIN_PAIRS].tolist()}
+        assert {(a, b) for a, b in np.argwhere(chosen.counted).tolist() if a <= b} == kept
+
+
+def test_a_pair_of_groups_with_exactly_enough_pairs_counts():
+    """10 nodes and 10 nodes form 100 pairs between them; 10 and 9 form 90."""
+    sizes = [10, 10, *[9] * 13]
+    group = np.repeat(np.arange(15), sizes)
+    graph = lp.Graph(len(group), [[0, 1], [20, 30], [40, 50]], group)
+    with_two = lp.Graph(len(group) + 12, graph.links, np.append(group, [15] * 12))
+    counted = graph_criterion(CRITERIA["dp"], with_two).counted
+    assert {(a, b) for a, b in np.argwhere(counted).tolist() if a <= b} == {
+        (0, 1), (0, 15), (1, 15), *((other, 15) for other in range(2, 15)),
+    }  # fmt: skip
+    few = graph_criterion(CRITERIA["dp"], graph)
+    assert few is CRITERIA["dp"]  # one pair of groups alone has nothing to be equal to
+
+
 def test_many_groups_are_trained_on_every_pair(graph):
     model = MODELS["cne"](graph, 8, generator=stream(0, "model"))
     assert choose(model, graph, Settings()) == "samples"

@@ -27,8 +27,9 @@ def graph_criterion(criterion: Criterion, graph: Graph) -> Criterion:
     if graph.unknown_kept:
         counted &= known_group_pairs(graph)
     sizes = group_pair_sizes(graph, links=criterion.needs_labels)
-    if np.count_nonzero(np.triu(sizes)) > MAX_SMALL and (sizes >= MIN_PAIRS).sum() > 1:
-        counted &= sizes >= MIN_PAIRS
+    large = sizes >= MIN_PAIRS
+    if np.count_nonzero(np.triu(sizes)) > MAX_SMALL and np.triu(large).sum() > 1:
+        counted &= large
     return criterion if counted.all() else Restricted(criterion, counted)
 
 
