@@ -56,6 +56,24 @@ def test_cells_by_group_pair_survive_any_numbering_of_the_pairs(name):
     assert len(matches) == len(set(first.tolist())) == len(set(second.tolist()))
 
 
+def test_within_crossed_attributes_is_within_both():
+    """A pair that shares one attribute of two is between."""
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(-1, 3, (2, 200, 2))
+    groups = {"sex": first, "age": second}
+    expected = []
+    for (a, b), (c, d) in zip(first.tolist(), second.tolist(), strict=True):
+        known = min(a, b, c, d) >= 0
+        expected.append((0 if a == b and c == d else 1) if known else -1)
+    share_one = [a == b and c != d and min(a, b, c, d) >= 0 for (a, b), (c, d) in zip(
+        first.tolist(), second.tolist(), strict=True)]  # fmt: skip
+    assert sum(share_one) > 10
+    assert Cells.prepare(groups, "weak-dp", combine="cross").cell.tolist() == expected
+    p = lp.i_project(torch.linspace(-3, 2, 200).double(), groups, "weak-dp", combine="cross")
+    mean = [torch.sigmoid(p.logits)[np.array(expected) == kind].mean().item() for kind in (0, 1)]
+    assert mean == pytest.approx([p.target] * 2)
+
+
 @pytest.mark.parametrize("name", CRITERIA)
 def test_target_of_the_data_exists_where_it_is_said_to(name):
     x = torch.linspace(-2, 2, len(GROUPS))

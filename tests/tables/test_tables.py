@@ -203,9 +203,14 @@ def test_bipartite_tables_have_groups_on_one_side(case):
     assert lp.audit(same, "kind", people, bipartite=True).dp == pytest.approx(found.dp)
 
 
-def test_exposure_counts_the_first_places_of_every_list(case):
+@pytest.mark.parametrize("kept", [1.0, 0.15])
+def test_exposure_counts_the_first_places_of_every_list(case, kept):
+    """Of all pairs, and of few, where many lists are shorter than the number of places."""
     scores, people, _, _ = case
+    scores = scores[np.random.default_rng(3).random(len(scores)) < kept]
     rough = scores.assign(score=scores.score.round(1).clip(0.1, 0.9))  # ties for the last places
+    lengths = pd.concat([rough.source, rough.target]).value_counts()
+    assert (lengths.min() < 4 < lengths.max()) == (kept < 1)
     found = lp.audit(rough, "kind", people, top=4)
     kind = people.set_index("node").kind
     have, got = dict.fromkeys(found.groups, 0), dict.fromkeys(found.groups, 0.0)
@@ -213,11 +218,10 @@ def test_exposure_counts_the_first_places_of_every_list(case):
         onward, back = rough[rough.source == node], rough[rough.target == node]
         others = [*onward.target, *back.source]
         points = np.array([*onward.score, *back.score])
-        edge = np.sort(points)[-4]
-        above, tied = points > edge, points == edge
-        for other, over, level in zip(others, above, tied, strict=True):
+        for other, own in zip(others, points, strict=True):
+            above, tied = (points > own).sum(), (points == own).sum()
             have[kind[other]] += 1
-            got[kind[other]] += over + level * (4 - above.sum()) / tied.sum()
+            got[kind[other]] += np.clip((4 - above) / tied, 0, 1)
     for part in found.exposure:
         assert part.candidates == have[part.group]
         assert part.slots == pytest.approx(got[part.group])

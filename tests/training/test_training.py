@@ -62,8 +62,12 @@ def measured(scored, criterion, gamma, target):
 
 
 @pytest.mark.parametrize(("build", "criterion"), list(cases()))
-@pytest.mark.parametrize(("target", "few"), [("model", 0), ("model", 10**9), ("free", None)])
+@pytest.mark.parametrize(
+    ("target", "few"), [("model", 0), ("model", 10**9), ("free", None), ("data", None)]
+)
 def test_blocks_are_the_objective_written_out(build, criterion, target, few, monkeypatch):
+    if target == "data" and not trained_criterion(criterion).data_target:
+        pytest.skip("no such target")
     if few is not None:  # segment by segment, or all at once
         monkeypatch.setattr("linkparity.training.all_pairs.batch.SMALL_SEGMENT", few)
     graph = build()
@@ -89,6 +93,36 @@ def test_divergence_of_a_batch_needs_no_call_before(build, few, monkeypatch):
     wanted = whole_loss(model, graph, weights, "dp", 1.0, "model")[2].item()
     scored = AllPairs(graph, weights, trained_criterion("dp"), ALONE).score(model)
     assert Objective.of("dp", 1.0, "model", 0.0).parity(scored).kl == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("build", "criterion"), [case for case in cases() if case[1] in ("dp", "weak-dp")]
+)
+@pytest.mark.parametrize("parity", [None, PairWeights(3.0, 0.5), PairWeights(0.0, 1.0)])
+def test_the_target_of_the_data_among_drawn_pairs_is_their_share_of_links(build, criterion, parity):
+    graph = build()
+    model = make("cne", graph).double()
+    drawn = pair_weights(graph, 20)
+    generator = torch.Generator().manual_seed(0)
+    pairs = SampledPairs(graph, 20, trained_criterion(criterion), generator, ALONE, parity)
+    batch = pairs.score(model, 0)
+    if parity is None:
+        weight = np.ones(len(batch.label))
+    else:  # as often as a pair counts for each time that it is drawn
+        weight = np.where(batch.label, parity.link / drawn.link, parity.other / drawn.other)
+    groups = graph.group[batch.index].numpy()
+    known = (groups >= 0).any(axis=1)
+    weight, label = weight[known], batch.label.numpy()[known]
+    share = np.average(label, weights=weight)
+    goal = Objective.of(criterion, 10.0, "data", 0.0).for_graph(graph, "sampled")
+    if share == 0:
+        with pytest.raises(ValueError, match="a mean over no link"):
+            goal.parity(batch)
+        return
+    found = goal.parity(batch)
+    logits = model(batch.index).detach()[torch.from_numpy(known)]
+    p = i_project(logits, groups[known], criterion, weight=weight, target=float(share))
+    assert found.kl == pytest.approx(p.kl.item() / weight.sum(), rel=1e-5)
 
 
 @pytest.mark.parametrize(("build", "criterion"), list(cases()))
