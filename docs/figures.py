@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import linkparity as lp
 from linkparity.cli.output import say
 from linkparity.experiments.demo import Demo, run_demo
 from linkparity.experiments.paper import published
@@ -20,6 +21,47 @@ IMAGES = Path(__file__).parent / "img"
 BEFORE, PAPER, AFTER = "#8c8c8c", "#c8553d", "#0b6e99"
 #: Rows of ``linkparity reproduce`` and ``benchmarks/tradeoff.py run``.
 ROWS = Path(__file__).parent / "reproduction" / "rows.jsonl.gz"
+
+
+def draw_job_board(path: Path) -> None:
+    """Mean score per group of seekers on the job board, with intervals, before and after project.
+
+    Args:
+        path: of the figure.
+    """
+    matplotlib = require("matplotlib", "docs/figures.py", "linkparity[dev]")
+    matplotlib.use("agg")
+    scores, people = lp.example("jobs")
+    settings = {"svg.hashsalt": "linkparity", "svg.fonttype": "path", "font.size": 9}
+    with matplotlib.rc_context(settings):
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8, 2.9), layout="constrained")
+        panels = figure.subplots(1, 2, width_ratios=(2, 3), sharex=True)
+        for axes, sensitive in zip(panels, (["gender"], ["gender", "age"]), strict=True):
+            fair = lp.project(scores, sensitive, people, bipartite=True)
+            before = lp.audit(scores, sensitive, people, bipartite=True)
+            after = lp.audit(
+                fair, sensitive, people, bipartite=True, score="fair_score", confidence=None
+            )
+            places = range(len(before.cells))
+            means = [[100 * cell.mean for cell in each.cells] for each in (before, after)]
+            ends = [[100 * end for end in cell.interval] for cell in before.cells]
+            axes.hlines(places, *zip(*ends, strict=True), color=BEFORE, linewidth=4, alpha=0.4)
+            for mean, color, label in zip(
+                means, (BEFORE, AFTER), ("as scored, 95 % interval", "after project"), strict=True
+            ):
+                axes.scatter(mean, places, color=color, s=30, label=label, zorder=3)
+            axes.set_yticks(places, [cell.groups[0] for cell in before.cells])
+            axes.invert_yaxis()
+            axes.margins(y=0.12)
+            axes.set_xlabel("mean score (%)")
+            title = f"{' & '.join(sensitive)}: gap {before.dp:.3f} → {after.dp:.3f}"
+            axes.set_title(title, fontsize=10, loc="left")
+            axes.spines[["top", "right"]].set_visible(False)
+        panels[0].set_xlim(left=0)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=160)
 
 
 def draw_parity(demo: Demo, path: Path) -> None:
@@ -134,8 +176,9 @@ def picture_report(demo: Demo, path: Path) -> None:
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
+    draw_job_board(IMAGES / "jobs-audit.svg")
     draw_tradeoff(Results.read(ROWS).summaries(), IMAGES / "tradeoff.svg")
     demo = run_demo(say)
     draw_parity(demo, IMAGES / "polblogs-parity.svg")
     picture_report(demo, IMAGES / "report.png")
-    say(f"wrote polblogs-parity.svg and report.png in {IMAGES.name}/")
+    say(f"wrote jobs-audit.svg, tradeoff.svg, polblogs-parity.svg and report.png in {IMAGES.name}/")

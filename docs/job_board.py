@@ -24,7 +24,7 @@ FILES = Path(__file__).parents[1] / "src" / "linkparity" / "datasets" / "files"
 SEED = 2021
 #: Number of seekers, and what the recommender adds to their logits.
 GENDERS = {"men": (130, 0.35), "women": (134, -0.25), "non-binary": (36, -0.5)}
-AGES = {"under 30": (100, 0.15), "30 to 49": (120, 0.1), "50 and over": (80, -0.35)}
+AGES = {"18 to 29": (100, 0.15), "30 to 49": (120, 0.1), "50 and over": (80, -0.35)}
 #: Number of vacancies.
 SECTORS = {"care": 18, "construction": 14, "education": 16, "sales": 16, "technology": 16}
 #: What the recommender adds for a gender and a sector.
