@@ -6,10 +6,10 @@
 
 ``run`` makes the rows that ROWS (a file of ``linkparity reproduce``) does not hold yet: plain
 models and, for each of the paper's regularized rows, what ``tune`` chooses with a limit below the
-paper's gap, measured on the paper's test pairs. ``report`` prints the tables of README and
-docs/training.md, and what is to be reached; rows of benchmarks/field.toml give the table of the
-defaults. With ``--as-published``, rows of bipartite data have the authors' prior; ``report`` shows
-them in a table of their own.
+paper's gap, measured on the paper's test pairs. ``report`` prints the tables of
+docs/reproduction and docs/training.md, and what is to be reached; rows of benchmarks/field.toml
+give the table of the defaults. With ``--as-published``, rows of bipartite data have the authors'
+prior; ``report`` shows them in a table of their own.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Write docs/reproduction from rows of ``linkparity reproduce``: the page, the tables, the rows.
 
-Usage: python docs/reproduction.py ROWS.jsonl [ROWS.jsonl …] [--figure3 FIGURE3.json] [--about TEXT]
+Usage: python docs/reproduction.py ROWS.jsonl [ROWS.jsonl …] [--figure3 FIGURE3.json]
 """
 
 import argparse
@@ -27,6 +27,9 @@ from linkparity.support.display import Grid, format_rounded
 
 FOLDER = Path(__file__).parent / "reproduction"
 COMMAND = "linkparity report docs/reproduction/rows.jsonl.gz --out report.html --against paper"
+#: Begins the part of the page that this script keeps.
+BY_HAND = "<!-- Everything below is written by hand; docs/reproduction.py keeps it. -->"
+BESIDE = "#beside-the-paper-at-the-same-gap"
 MARKS = {"agrees": "", "better": " (better)", "differs": " **differs**"}
 
 
@@ -60,7 +63,13 @@ def comparison(cells: Sequence[ComparedCell]) -> str:
     return "\n".join(parts)
 
 
-def write(rows: Sequence[str], figure3: str | None, about: str) -> None:
+def by_hand(page: Path) -> str:
+    """The part of a page that is written by hand, with its mark; only the mark if there is none."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    return BY_HAND + text.partition(BY_HAND)[2]
+
+
+def write(rows: Sequence[str], figure3: str | None) -> None:
     """The folder: report.html, README.md, rows.jsonl.gz."""
     FOLDER.mkdir(exist_ok=True)
     results = Results(tuple(row for name in rows for row in Results.read(name)))
@@ -70,10 +79,11 @@ def write(rows: Sequence[str], figure3: str | None, about: str) -> None:
     cells = compare(results.summaries())
     parts = [
         "# The paper, reproduced\n",
-        about + "\n",
-        f"{verdict_sentence(cells)} Ours is the mean over the seeds; in brackets the paper's. "
+        f"{verdict_sentence(cells)}\nOurs is the mean over the seeds; in brackets the paper's.\n"
+        f"What `linkparity tune` finds stands [beside the paper's rows]({BESIDE}), "
+        "at the same gap.\n",
         "[The same as a page](report.html) (download it, then open it) · "
-        "[all rows](rows.jsonl.gz) · `python docs/reproduction.py` wrote this folder.\n",
+        "[all rows](rows.jsonl.gz) · `python docs/reproduction.py` wrote the tables.\n",
         seeds(results),
         comparison(cells),
         "## Cells that differ\n",
@@ -86,11 +96,12 @@ def write(rows: Sequence[str], figure3: str | None, about: str) -> None:
     if tuned:
         shown = tuned_grid(tuned)
         parts += ["## Figure 2: what tune finds\n", f"{shown.title}.\n", grid(shown)]
-        parts += ["[Beside the paper's rows](../../README.md#beside-the-paper-at-the-same-gap).\n"]
+        parts += [f"[Beside the paper's rows]({BESIDE}).\n"]
     if figure3:
         found = [SampledKL(**each) for each in json.loads(Path(figure3).read_text())]
         parts += ["## Figure 3\n", grid(sampled_grid(found))]
-    (FOLDER / "README.md").write_text("\n".join(parts), encoding="utf-8")
+    page = FOLDER / "README.md"
+    page.write_text("\n".join([*parts, by_hand(page)]), encoding="utf-8")
     say(f"wrote {FOLDER}: {len(results)} rows")
 
 
@@ -110,6 +121,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", nargs="+")
     parser.add_argument("--figure3")
-    parser.add_argument("--about", default="")
     given = parser.parse_args()
-    write(given.rows, given.figure3, given.about)
+    write(given.rows, given.figure3)

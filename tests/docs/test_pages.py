@@ -17,11 +17,7 @@ def name(page):
     return str(page.relative_to(ROOT))
 
 
-#: Pages whose first screen is being rewritten.
-LATER = {ROOT / "docs" / "reproduction" / "README.md"}
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in LATER], ids=name)
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_the_first_screen_is_short_sentences_and_no_table_comes_first(page):
     text = page.read_text()
     long = [each for each in sentences(first_screen(text)) if words(each) > LONGEST]
@@ -63,7 +59,7 @@ def named(text):
         )
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "README.md"], ids=name)
 def test_names_in_backticks_exist(page):
     wrong = [(code, fault) for code, classes in named(page.read_text())
              for fault in faults(code, page, classes)]  # fmt: skip

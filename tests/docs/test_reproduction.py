@@ -1,7 +1,10 @@
 """docs/reproduction: what it says follows from the rows beside it."""
 
+import sys
 from collections import Counter
 from pathlib import Path
+
+import pytest
 
 from linkparity.experiments.comparison import compare, count_verdicts
 from linkparity.experiments.results import Results
@@ -10,6 +13,25 @@ from linkparity.report.paper_tables import differences, verdict_sentence
 FOLDER = Path(__file__).parents[2] / "docs" / "reproduction"
 RESULTS = Results.read(FOLDER / "rows.jsonl.gz")
 CELLS = compare(RESULTS.summaries())
+
+
+@pytest.fixture(scope="module")
+def script():
+    sys.path.insert(0, str(FOLDER.parent))
+    try:
+        import reproduction
+    finally:
+        sys.path.pop(0)
+    return reproduction
+
+
+def test_the_script_writes_the_tables_and_keeps_what_is_written_by_hand(script, tmp_path):
+    page = FOLDER / "README.md"
+    written, mark, kept = page.read_text().partition(script.BY_HAND)
+    assert script.comparison(CELLS) in written
+    assert script.by_hand(page) == mark + kept
+    assert "| as good | seeds |" in kept
+    assert script.by_hand(tmp_path / "new.md") == script.BY_HAND
 
 
 def test_the_rows_are_small_whole_and_unique():

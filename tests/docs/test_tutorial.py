@@ -18,6 +18,7 @@ PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 DATA = ROOT / "docs" / "tutorial"
 BLOCKS = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
 COMMANDS = [line[2:] for block in BLOCKS for line in block.splitlines()]
+WRITING = ("--out", "--html", "--save-test", "--save-tilts")
 TRAIN = ("--links", "links.csv", "--nodes", "people.csv", "--node", "person")
 TRAIN += ("--sensitive", "gender")
 
@@ -28,6 +29,17 @@ def here(tmp_path, monkeypatch):
         shutil.copy(file, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_every_file_that_is_read_is_there_or_was_written_before():
+    there = {path.name for path in DATA.iterdir()}
+    for command in COMMANDS:
+        words = shlex.split(command.partition("  #")[0])
+        written = {words[i + 1] for i, word in enumerate(words) if word in WRITING}
+        named = {word for word in words if re.fullmatch(r"[\w-]+\.\w+", word)}
+        assert not written & there, f"{command}: replaces a file"
+        assert named <= there | written, command
+        there |= written
 
 
 @pytest.mark.slow

@@ -1,8 +1,9 @@
 """Build the wheel, install it without extras into a clean environment, run the documented commands.
 
-Every ``linkparity`` command of the README and the tutorial runs there, each page in a fresh copy of
-``docs/tutorial``, and must end with the expected exit code (0, or N for ``# exit N``), and so must
-every Python block of the README. ``make wheel`` calls this script.
+Every ``linkparity`` command of the README, the tutorial and the commands of docs/reproduction runs
+there and must end with the expected exit code (0, or N for ``# exit N``), and so must every Python
+block of the README. The tutorial runs in a copy of ``docs/tutorial``, the rest in an empty folder.
+``make wheel`` calls this script.
 """
 
 import os
@@ -58,14 +59,15 @@ def main() -> int:
     """Run everything; 0 if all of it did as expected."""
     tutorial = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    paper = (ROOT / "docs" / "reproduction" / "README.md").read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="wheel-") as name:
         programs = install(Path(name))
         first, second = Path(name) / "tutorial", Path(name) / "readme"
         jobs = [(text, 0, first) for text in ALWAYS]
         jobs += [(*job, first) for job in commands(tutorial)]
-        jobs += [(*job, second) for job in commands(readme)]
-        for place in (first, second):
-            shutil.copytree(ROOT / "docs" / "tutorial", place)
+        jobs += [(*job, second) for page in (readme, paper) for job in commands(page)]
+        shutil.copytree(ROOT / "docs" / "tutorial", first)
+        second.mkdir()
         good = []
         for text, expected, place in jobs:
             print(text, flush=True)
