@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles import constraints_of, group_pair, logit_of_mean, pair_cells, primal, scalar_tilt
 from problems import Drawn, problems
+from scipy.optimize import OptimizeResult
 
 import linkparity as lp
 from linkparity import Cells, Infeasible, NotConverged, i_project
@@ -647,6 +648,19 @@ def test_attributes_that_cannot_agree_are_named():
     groups = {"a": torch.tensor([0, 0, 1, 2]), "b": torch.tensor([0, -1, -1, -1])}
     with pytest.raises(Infeasible, match=r"constraint [ab]: . cannot hold together"):
         i_project(x, groups, combine="each", target={"a": 0.9, "b": 1e-4}, tolerance=0.0)
+
+
+@pytest.mark.parametrize(("status", "x"), [(1, np.ones(9)), (4, None)])
+@pytest.mark.parametrize("tolerance", [0.0, 1e-3])
+def test_a_linear_program_without_solution_accuses_no_constraint(status, x, tolerance, monkeypatch):
+    """Attributes that cannot agree, and a linear program that stops before it can tell."""
+    monkeypatch.setattr(
+        "scipy.optimize.linprog", lambda *_, **__: OptimizeResult(status=status, x=x)
+    )
+    logits = torch.tensor([0.0, 2.0, 3.0, -1.0])
+    groups = {"a": torch.tensor([0, 0, 1, 2]), "b": torch.tensor([0, -1, -1, -1])}
+    with pytest.raises(NotConverged, match="from the target on the logit scale"):
+        i_project(logits, groups, combine="each", target={"a": 0.9, "b": 1e-4}, tolerance=tolerance)
 
 
 def test_not_converged_raises():

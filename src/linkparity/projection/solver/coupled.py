@@ -130,7 +130,8 @@ def explain(problem: Problem, error: np.ndarray, tol: float, step: int) -> Excep
 def find_infeasible(problem: Problem) -> Infeasible | None:
     """A constraint that cannot hold together with the others, when they are met as well as can be.
 
-    With a free target there is none: probabilities of ½ meet any constraint.
+    With a free target there is none: probabilities of ½ meet any constraint. None too where the
+    linear program has no solution in floating point.
     """
     if problem.target_logit is None:
         return None
@@ -146,6 +147,8 @@ def find_infeasible(problem: Problem) -> Infeasible | None:
         b_ub=np.concatenate([right, -right]) + problem.tolerance,
         bounds=[(0, 1)] * cells + [(0, None)] * count,
     )
+    if found.status != 0:
+        return None
     unmet = found.x[cells:]
     worst = int(np.argmax(unmet))
     if unmet[worst] <= MARGIN:
