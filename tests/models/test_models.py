@@ -1,12 +1,18 @@
+import warnings
+
+import numpy as np
 import pytest
 import torch
 from planted import all_index, make, planted, planted_bipartite, suited, untidy
+from scipy.optimize import linprog
 from sklearn.metrics import roc_auc_score
 
 from linkparity import Graph, GraphWarning, LinkModel, split_links, train
 from linkparity.models import CNE, MODELS, MaxEnt
+from linkparity.models.debayes import solve_group_degrees
 from linkparity.models.degrees import (
     classes,
+    has_finite_solution,
     solve_classes,
     solve_degrees,
     solve_distinct_degrees,
@@ -168,6 +174,69 @@ def test_degrees_that_no_finite_parameter_has_are_pulled_inside_and_counted():
         a = solve_degrees(full)
     assert torch.isfinite(a).all()
     assert expected_degrees(full, a)[0] == pytest.approx(2.5, abs=1e-4)
+
+
+def decided_pairs(graph: Graph, degree: np.ndarray) -> bool:
+    """By a linear program: whether no probabilities strictly inside (0, 1) give these degrees."""
+    index = all_index(graph).numpy()
+    eye, margin = np.eye(len(index)), np.ones((len(index), 1))
+    ends = np.zeros((graph.num_nodes, len(index) + 1))
+    ends[index.T, np.arange(len(index))] = 1
+    best = linprog(  # the largest distance of all probabilities from 0 and 1
+        np.append(np.zeros(len(index)), -1.0),
+        A_ub=np.block([[-eye, margin], [eye, margin]]),
+        b_ub=np.repeat([0.0, 1.0], len(index)),
+        A_eq=ends,
+        b_eq=degree,
+        bounds=(0, 1),
+    )
+    return bool(best.status == 2 or -best.fun < 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+@pytest.mark.parametrize("bipartite", [False, True])
+def test_degrees_that_decide_pairs_are_those_of_a_linear_program(bipartite):
+    rng = np.random.default_rng(0)
+    found = []
+    for number in range(90):
+        count = int(rng.integers(4, 13)) * (1 + bipartite)
+        side = torch.arange(count) % 2 if bipartite else None
+        empty = Graph(count, torch.empty(0, 2), torch.arange(count) % 3, side=side)
+        index = all_index(empty)
+        linked = rng.random(len(index)) < rng.uniform(0.2, 0.8)
+        if number % 2:  # two kinds of nodes: one linked to its like, one not
+            kind = (torch.arange(count) // 2 % 2)[index].sum(dim=1).numpy()
+            linked = np.where(kind == 1, linked, kind == 2)
+        graph = Graph(count, index[linked], empty.group, side=side)
+        asked = classes(graph)
+        found.append(not has_finite_solution(asked))
+        assert found[-1] == decided_pairs(graph, asked.degree[asked.of]), graph.links
+    assert sum(found) > 5
+
+
+def test_degrees_that_decide_pairs_are_said_to():
+    path = Graph(4, [[0, 1], [1, 2], [2, 3]], [0, 1, 2, 0])  # every other one links 1 and 2
+    with pytest.warns(GraphWarning, match="maxent: the degrees decide some pairs: every graph"):
+        a = solve_degrees(path)
+    assert torch.allclose(expected_degrees(path, a), path.degree().double(), atol=1e-8)
+    prob = torch.sigmoid(a[:, None] + a)
+    assert prob[1, 2] > 1 - 1e-7
+    assert prob[0, 3] < 1e-7
+    blocks = Graph(12, [[0, 1], [1, 2], [2, 3]], [0] * 4 + [1] * 4 + [2] * 4)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        solve_group_degrees(blocks)
+    told = str(said[-1].message)
+    assert told.startswith("debayes: the degrees of 1 of 6 pairs of groups decide some pairs")
+
+
+def test_degrees_that_are_not_reached_are_said_to_be_off(monkeypatch):
+    monkeypatch.setattr("linkparity.models.degrees.MAX_STEPS", 2)
+    graph = planted()
+    with pytest.warns(GraphWarning, match="after 2 steps expected degrees are up to") as said:
+        a = solve_degrees(graph)
+    off = float((expected_degrees(graph, a) - graph.degree()).abs().max())
+    assert f"up to {off:.1e} links from" in str(said[0].message)
 
 
 def test_sides_stay_in_balance_when_degrees_are_pulled():

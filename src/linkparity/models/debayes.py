@@ -9,7 +9,14 @@ from torch import Tensor
 from linkparity.graph.graph import Graph
 from linkparity.graph.groups import GraphWarning
 from linkparity.models.cne import CNE
-from linkparity.models.degrees import Classes, degree_classes, half_inside, solve_classes
+from linkparity.models.degrees import (
+    DECIDE_PAIRS,
+    Classes,
+    degree_classes,
+    half_inside,
+    has_finite_solution,
+    solve_classes,
+)
 from linkparity.models.own_losses import ParityInUse
 from linkparity.support.errors import warn
 from linkparity.training.loop import adam_steps, training_pairs
@@ -94,6 +101,7 @@ def solve_group_degrees(graph: Graph) -> Tensor:
     for end, other in (graph.links.numpy().T, graph.links.numpy().T[::-1]):
         np.add.at(degree, (end, category[other]), 1)
     prior, pulled = np.zeros(degree.shape), np.zeros(2, dtype=np.int64)
+    decided = []
     for rows, columns in _blocks(category, size, graph.side):
         same = columns is rows
         nodes = rows if same else np.concatenate([rows, columns])
@@ -105,6 +113,7 @@ def solve_group_degrees(graph: Graph) -> Tensor:
         pull = half_inside(asked, side, not same)
         pulled += [(pull > 0).sum(), (pull < 0).sum()]
         found = block_classes(asked, side, not same)
+        decided.append(not has_finite_solution(found))
         prior[nodes, to] = solve_classes(found)[found.of]
     if pulled.any():
         warn(
@@ -113,6 +122,9 @@ def solve_group_degrees(graph: Graph) -> Tensor:
             "them, which no finite parameter gives; its degree is taken up to half a link inside",
             caller="debayes",
         )
+    if any(decided):
+        where = f"of {sum(decided):,} of {len(decided):,} pairs of groups"
+        warn(GraphWarning, f"the degrees {where} {DECIDE_PAIRS}", caller="debayes")
     return torch.from_numpy(prior)
 
 

@@ -21,6 +21,11 @@ from linkparity.support.errors import warn
 MAX_STEPS = 200
 #: Largest distance of an expected degree from the observed one, relative to 1 + the degree.
 ACCURACY = 1e-9
+#: What a warning says of degrees without a finite solution.
+DECIDE_PAIRS = (
+    "decide some pairs: every graph with these degrees links them, or none does. No finite "
+    f"parameter gives them a probability of 1 or 0; theirs stop about {ACCURACY:.0e} short of it"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +61,33 @@ def classes(graph: Graph, split: Tensor | None = None) -> Classes:
     side = np.zeros(graph.num_nodes, dtype=np.int64) if graph.side is None else graph.side.numpy()
     asked = _pull_inside(degree, side, graph.bipartite)
     extra = np.zeros_like(degree) if split is None else split.numpy() - int(split.min())
-    return degree_classes(degree, asked, side, graph.bipartite, extra)
+    found = degree_classes(degree, asked, side, graph.bipartite, extra)
+    if not has_finite_solution(found):
+        warn(GraphWarning, f"the degrees {DECIDE_PAIRS}", caller="maxent")
+    return found
+
+
+def has_finite_solution(found: Classes) -> bool:
+    r"""Whether finite parameters give these degrees: every inequality on degrees is strict.
+
+    .. math:: \sum_{i \in S} d_i - \sum_{i \in T} d_i < |\{\text{pairs } (i, j):
+              i \in S, j \notin T\}| \qquad \text{for disjoint sets } S, T
+
+    For k nodes in S, those of the largest degrees are worst, and for T all others of degrees below
+    k (Erdős and Gallai; in a bipartite graph S and T are on two sides: Gale and Ryser).
+    """
+    if len(found.of) < 3:  # of two nodes, each has the degree that their pair has
+        return True
+    sides = [np.flatnonzero(found.side == s) for s in ((0, 1) if found.bipartite else (0, 0))]
+    rows, columns = (
+        np.sort(np.repeat(found.degree[one], found.size[one].astype(np.int64))) for one in sides
+    )
+    own = 0 if found.bipartite else 1  # a node is no pair with itself
+    k = np.arange(1, len(rows) + own)
+    below = np.minimum(np.searchsorted(columns, k), len(columns) - own * k)
+    least = np.concatenate([[0.0], np.cumsum(columns)])[below]
+    slack = k * (len(columns) - own - below) + least - np.cumsum(rows[::-1])[: len(k)]
+    return bool((slack > 1e-9 + 1e-15 * rows.sum()).all())
 
 
 def degree_classes(
@@ -112,7 +143,7 @@ def solve_classes(found: Classes) -> np.ndarray:
     for _ in range(MAX_STEPS):
         off = np.abs(gradient) / found.size
         if (off <= ACCURACY * (1 + found.degree)).all():
-            break
+            return a
         step = _newton(gradient, curve)
         for _ in range(60):
             tried = a - step
@@ -121,6 +152,13 @@ def solve_classes(found: Classes) -> np.ndarray:
                 break
             step = step / 2
         a, (gradient, curve) = tried, there
+    off = np.abs(gradient) / found.size
+    warn(
+        GraphWarning,
+        f"after {MAX_STEPS} steps expected degrees are up to {off.max():.1e} links from the "
+        "observed ones",
+        caller="maxent",
+    )
     return a
 
 
