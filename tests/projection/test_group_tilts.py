@@ -14,6 +14,7 @@ from linkparity import Cells
 from linkparity.criteria import CRITERIA
 from linkparity.projection.fit import FitGoal, fit_tilts
 from linkparity.projection.group_tilts import fit_group_tilts, group_criterion, project_by_group
+from linkparity.projection.solver import shared_tilt
 from linkparity.projection.sums import binned_sums, tensor_sums
 
 
@@ -258,3 +259,21 @@ def test_without_a_constrained_pair_nothing_is_tilted():
     found, _ = project_by_group(logits, groups, CRITERIA["eo"], labels=[0, 0, 0, 0])
     assert not found.tilt.any()
     assert not found.constrained.any()
+
+
+def test_shared_tilts_are_found_or_said_not_to_be(monkeypatch):
+    """Secants crawl along a mean that is flat on one side of its root; halves do not."""
+    edge = np.array([0.3, -0.7, 0.11])
+
+    def value(tilt):
+        return np.where(tilt < edge, np.array([1.0, 1e-2, 1e-4]) * (tilt - edge), 1.0)
+
+    ends = np.full(3, -1.0), np.zeros(3), np.ones(3)
+    found = shared_tilt._roots(value, *ends)
+    assert np.abs(found - edge).max() < 1e-10
+    monkeypatch.setattr(shared_tilt, "MAX_STEPS", 3)
+    with pytest.raises(lp.NotConverged, match="only after 3 steps"):
+        shared_tilt._roots(value, *ends)
+    logits, groups, labels = torch.linspace(-2, 3, 12), torch.arange(12) % 3, torch.arange(12) % 2
+    with pytest.raises(lp.NotConverged, match="i_project: a tilt shared by several cells"):
+        project_by_group(logits, groups, CRITERIA["equalized-odds"], labels=labels)

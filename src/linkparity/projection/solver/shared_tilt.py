@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkparity.projection.solver.problem import Problem
+from linkparity.projection.solver.problem import NotConverged, Problem
 from linkparity.projection.sums import SumSource
 
 #: Steps of the grid on the logit scale, and points of the cubic per step: at most 2e-6 off.
@@ -21,6 +21,8 @@ ROUNDING = 1e-12
 #: Sums in float64 are no more exact than this.
 TINY = 1e-15
 MAX_STEPS = 80
+#: Steps after which a root is searched for by halving its interval.
+SECANTS = 30
 
 
 class SharedTilts:
@@ -205,12 +207,15 @@ def _roots(
     guess: np.ndarray,
     high: np.ndarray,
 ) -> np.ndarray:
-    """``(G,)`` roots in intervals, by the Illinois method; where there is none, the best point."""
+    """``(G,)`` roots in intervals; where there is none, the better end.
+
+    By the Illinois method; by halves what that has not found in :data:`SECANTS` steps.
+    """
     left, right = value(low), value(high)
     better = np.abs(left) <= np.abs(right)
     best, least = np.where(better, low, high), np.where(better, left, right)
     tilt, kept = guess, np.zeros(len(low))
-    for _ in range(MAX_STEPS):
+    for number in range(MAX_STEPS):
         here = value(tilt)
         better = np.abs(here) < np.abs(least)
         best, least = np.where(better, tilt, best), np.where(better, here, least)
@@ -221,9 +226,15 @@ def _roots(
         )
         low, high = np.where(up, tilt, low), np.where(up, high, tilt)
         kept = np.where(up, -1.0, 1.0)  # which end stayed: the upper, or the lower
-        if not ((left * right < 0) & (high - low > ROUNDING) & (np.abs(least) > TINY)).any():
-            break
+        wide = high - low > ROUNDING * np.maximum(1.0, np.abs(tilt))
+        if not ((left * right < 0) & wide & (np.abs(least) > TINY)).any():
+            return best
         with np.errstate(invalid="ignore", divide="ignore"):
             secant = (low * right - high * left) / (right - left)
-        tilt = np.where((secant > low) & (secant < high), secant, low + (high - low) / 2)
-    return best
+        inside = (secant > low) & (secant < high) & (number < SECANTS)
+        tilt = np.where(inside, secant, low + (high - low) / 2)
+    raise NotConverged(
+        f"a tilt shared by several cells is known to {(high - low).max():.1e} only after "
+        f"{MAX_STEPS} steps",
+        caller="i_project",
+    )
