@@ -1,11 +1,11 @@
 """Independent ways to the same numbers: pair by pair, brentq, cvxpy with Clarabel, linprog."""
 
 import warnings
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 
 import cvxpy as cp
 import numpy as np
-from scipy.optimize import brentq, linprog
+from scipy.optimize import brentq, linprog, minimize_scalar
 from scipy.special import expit, logsumexp
 
 
@@ -126,3 +126,54 @@ def logit_of_mean(logits, weight):
 def pair_cells(size):
     """The unordered group pairs in the documented order."""
     return list(combinations_with_replacement(range(size), 2))
+
+
+def shared_tilts(logits, groups, criterion, labels, weight):
+    """By pair of groups, the tilt whose means are nearest to the model's own, by scipy alone.
+
+    Every constraint about a pair of groups shares its tilt. Of equally near tilts, and of those
+    1e-4 further where one mean that falls and rises cannot meet its target, the one nearest 0.
+    """
+    rows = [(key, np.array(m).T) for key, m in constraints_of(groups, criterion, labels)]
+
+    def mean(members, tilt):
+        which, sign = members
+        p = expit(logits[which] + tilt)
+        return np.average(np.where(sign == 1, p, 1 - p), weights=weight[which])
+
+    targets = {
+        key: mean(np.hstack([members for other, members in rows if other == key]), 0.0)
+        for key, _ in rows
+    }
+    found = {}
+    for pair in {group_pair(groups[members[0, 0]]) for _, members in rows}:
+        own = [(k, m) for k, m in rows if group_pair(groups[m[0, 0]]) == pair]
+
+        def distance(t, own=own):
+            return np.sqrt(sum((mean(members, t) - targets[key]) ** 2 for key, members in own))
+
+        def error(t, own=own):
+            return mean(own[0][1], t) - targets[own[0][0]]
+
+        crossed = roots(error) if len(own) == 1 else []
+        found[pair] = min(crossed or nearly_least(distance, 1e-4 * (len(own) == 1)), key=abs)
+    return found
+
+
+def roots(function, reach=24.0, step=0.2):
+    """Where a function of one number changes its sign."""
+    grid = np.arange(-reach, reach + step / 2, step)
+    ends = pairwise(grid)
+    return [brentq(function, a, b, xtol=1e-13) for a, b in ends if function(a) * function(b) < 0]
+
+
+def nearly_least(function, slack, reach=24.0, step=0.2):
+    """Where a function of one number is least, or ``slack`` above that."""
+    grid = np.arange(-reach, reach + step / 2, step)
+    start = grid[np.argmin([function(t) for t in grid])]
+    bounds = (start - step, start + step)
+    best = minimize_scalar(function, bounds=bounds, method="bounded", options={"xatol": 1e-12})
+    if not slack:
+        return [best.x]
+    near = [0.0] if function(0.0) <= best.fun + slack else []
+    return near + roots(lambda t: function(t) - best.fun - slack)

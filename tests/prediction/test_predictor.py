@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from oracles import group_pair, shared_tilts
 from planted import all_index, planted, planted_bipartite, suited
 from scipy.special import expit
 from sklearn.base import clone
@@ -210,6 +211,12 @@ def test_tilts_for_links_are_fitted_to_links_that_a_twin_has_not_seen(make, crit
         steady = value * links / (links + 10)  # the tilt of a few links is mostly chance
         assert not mass or float(tilted.tilts_.table[a, b]) == pytest.approx(steady, abs=1e-6)
     assert wanted.residual <= 1e-6 or criterion != "eo"
+    if criterion != "eo":
+        groups = graph.group[pairs].numpy()
+        alone = shared_tilts(logits.numpy(), groups, criterion, label.numpy(), np.array(weight))
+        for (a, b), value, mass in zip(cells.layout.key, wanted.tilt, cells.mass, strict=True):
+            if mass:
+                assert alone[group_pair((a, b))] == pytest.approx(value, abs=1e-5)
 
 
 def test_too_few_links_to_withhold_any_is_a_warning():

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from oracles import constraints_of
+from oracles import constraints_of, primal, shared_tilts
 from scipy.special import expit, logit
 from table_cases import exit_code, make_scores, read, write
 
@@ -96,6 +96,27 @@ def test_no_other_tilt_comes_nearer_to_the_targets(case, criterion, tolerance):
     assert report.residual == pytest.approx(worst, abs=1e-9)
     said = any("does not meet every target exactly" in note for note in report.notes)
     assert said == (report.residual > tolerance + 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("criterion", ["equalized-odds", "accuracy"])
+def test_tilts_are_those_of_an_independent_solver(criterion, seed):
+    scores, people, groups = make_scores(nodes=14, seed=seed)
+    rng = np.random.default_rng(seed)
+    scores["weight"] = rng.choice([0.5, 1.0, 4.0], len(scores))
+    scores["score"] = expit(2 * logit(scores.score) + rng.normal(0, 1, 6)[codes(groups) % 6])
+    x, label = logit(scores.score.to_numpy()), scores.label.to_numpy()
+    weight = scores.weight.to_numpy()
+    asked = {"criterion": criterion, "weight": "weight", "explain": True}
+    fair = lp.project(scores, "kind", people, **asked)
+    wanted = shared_tilts(x, groups, criterion, label, weight)
+    for (a, b), tilt in wanted.items():
+        found = fair.tilt[codes(groups) == 10 * a + b]
+        assert found.tolist() == pytest.approx([tilt] * len(found), abs=1e-5)
+    assert len(wanted) == 6
+    labelwise = lp.project(scores, "kind", people, tilt_by="labels", **asked)
+    _, p = primal(x, constraints_of(groups, criterion, label), weight, "model")
+    assert labelwise.fair_score.to_numpy() == pytest.approx(p, abs=1e-5)
 
 
 @pytest.mark.parametrize("criterion", [*LABELLED, "dp"])
