@@ -10,7 +10,7 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 SOURCES := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test standing test-all wheel lint types check bench figures constraints clean
+.PHONY: help demo test standing test-all wheel lint types check bench mutants figures constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ check: lint types test ## All that a change must pass: lint, types, test
 
 bench: $(VENV)/.dev ## Time the projection against other solvers, on two threads
 	OMP_NUM_THREADS=2 MKL_NUM_THREADS=2 $(BIN)/python benchmarks/projection.py --json out/projection.json $(ARGS)
+
+mutants: $(VENV)/.dev ## Change the source in 320 places and see whether the tests notice
+	OMP_NUM_THREADS=1 PYTHONHASHSEED=0 $(BIN)/python benchmarks/mutants.py --jobs $(JOBS) $(ARGS)
 
 figures: $(VENV)/.dev ## Draw the figures of README and docs again
 	$(BIN)/python docs/figures.py

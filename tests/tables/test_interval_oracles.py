@@ -105,12 +105,12 @@ def test_pairs_that_share_no_node_have_welchs_interval(kind):
     assert arrays.intervals["dp"] == pytest.approx(expected, abs=1e-9)
 
 
-def changed(seed, shift=0.0):
+def changed(seed, shift=0.0, nodes=30):
     """Two scores of the same pairs of three groups, the second with other effects of nodes."""
-    frame, people, groups, ids = make(nodes=30, seed=seed)
+    frame, people, groups, ids = make(nodes=nodes, seed=seed)
     rng = np.random.default_rng(seed)
     logits = logit(frame.score.to_numpy()) + shift * (groups[:, 0] == groups[:, 1])
-    was = 0.6 * logits + 0.5 * rng.normal(size=30)[ids].sum(axis=1)
+    was = 0.6 * logits + 0.5 * rng.normal(size=nodes)[ids].sum(axis=1)
     was += 0.5 * rng.normal(size=len(was))
     return frame.assign(score=expit(logits)), frame.assign(score=expit(was)), people, groups, ids
 
@@ -136,7 +136,7 @@ def test_the_change_of_auc_is_known_as_its_influence_on_every_two_pairs_says(see
 
 
 def test_the_change_of_a_clear_gap_of_two_cells_is_that_of_one_difference():
-    frame, other, people, groups, ids = changed(1, shift=3.0)
+    frame, other, people, groups, ids = changed(2, shift=4.0, nodes=12)
     mine = two_cells(groups, np.ones(len(ids)))
     score, before = frame.score.to_numpy(), other.score.to_numpy()
     apart = np.array([1.0, -1.0])
