@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from linkparity.metrics import METRICS, ScoredPairs
+from linkparity.metrics import ScoredPairs
+from linkparity.metrics.measures import MEASURES
 
 PATH = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
 
@@ -33,7 +34,7 @@ def covered(coverage, scenario, runs):
             found.setdefault(name, []).append(np.mean(value))
         filled = scored.means.pairs > 0
         for nodes in (scored.nodes, None):
-            low, high = METRICS["dp"](coverage.replace(scored, nodes=nodes)).interval
+            low, high = MEASURES["dp"].function(coverage.replace(scored, nodes=nodes)).interval
             name = "dp" if nodes is not None else "dp, pairs"
             held = low - 1e-12 <= np.ptp(truth[filled]) <= high
             found.setdefault((name, 0.95), []).append(held)
@@ -81,6 +82,6 @@ def test_within_and_between_groups_is_covered_where_effects_of_nodes_cancel(size
         logits = level + 0.7 * rng.normal(size=len(group))[nodes].sum(axis=1)
         logits = logits + noise * rng.normal(size=len(nodes))
         scored = ScoredPairs.of(logits=logits, groups=group[nodes], nodes=nodes, view="mixed")
-        low, high = METRICS["dp"](scored).interval
+        low, high = MEASURES["dp"].function(scored).interval
         held.append(low <= inside - across <= high)
     assert np.mean(held) >= 0.93

@@ -11,12 +11,13 @@ from scipy.sparse import csr_array
 from scipy.special import expit, logit
 from scipy.stats import norm, t
 
-from linkparity.metrics import METRICS, VIEWS, ScoredPairs, gaps
+from linkparity.metrics import VIEWS, ScoredPairs, gaps
 from linkparity.metrics.intervals import covariance
 from linkparity.metrics.intervals.clusters import PairClusters
 from linkparity.metrics.intervals.covariance import CellCovariance, Spread
 from linkparity.metrics.intervals.delong import against_rest, clustered, delong, levels
 from linkparity.metrics.intervals.estimates import gap_interval, largest_interval, mean_intervals
+from linkparity.metrics.measures import MEASURES
 
 EXAMPLES = settings(deadline=None, max_examples=50)
 small_scores = st.lists(st.integers(0, 5), min_size=2, max_size=12)
@@ -106,14 +107,14 @@ def test_auc_interval_is_the_normal_one():
     scored = ScoredPairs.of(score, rng.integers(0, 3, size=(80, 2)), label, confidence=0.9)
     area, variance = brute_delong(score[label == 1], score[label == 0])
     half = norm.ppf(0.95) * math.sqrt(variance)
-    assert METRICS["auc"](scored).interval == pytest.approx((area - half, area + half))
+    assert MEASURES["auc"].function(scored).interval == pytest.approx((area - half, area + half))
 
 
 def test_rdp_interval_holds_every_cell_at_once():
     rng = np.random.default_rng(2)
     groups = rng.integers(0, 3, size=(300, 2))
     score = rng.normal(size=300) + (groups[:, 0] == groups[:, 1])
-    found = METRICS["rdp"](ScoredPairs.of(score, groups))
+    found = MEASURES["rdp"].function(ScoredPairs.of(score, groups))
     z = norm.ppf(1 - 0.05 / 12)
     ends = []
     for pair in itertools.combinations_with_replacement(range(3), 2):
@@ -267,7 +268,7 @@ def test_rdp_is_the_largest_of_the_cells_each_on_the_logit_scale():
     nodes = np.array(list(itertools.combinations(range(45), 2)))
     groups = nodes % 3
     score = rng.normal(size=45)[nodes].sum(axis=1) + 2 * (groups == 0).all(axis=1)
-    found = METRICS["rdp"](ScoredPairs.of(score, groups, nodes=nodes, confidence=0.9))
+    found = MEASURES["rdp"].function(ScoredPairs.of(score, groups, nodes=nodes, confidence=0.9))
     clusters, ends = PairClusters.of(nodes), []
     for pair in itertools.combinations_with_replacement(range(3), 2):
         inside = (np.sort(groups, axis=1) == pair).all(axis=1).astype(float)
@@ -316,8 +317,8 @@ def test_direction_order_and_names_of_nodes_do_not_matter():
         other[key] = np.where(turn[:, None], other[key][:, ::-1], other[key])
     other["nodes"] = 1000 - 7 * other["nodes"]
     for name in ("auc", "dp", "eo", "rdp"):
-        expected = METRICS[name](ScoredPairs.of(**problem)).interval
-        assert METRICS[name](ScoredPairs.of(**other)).interval == pytest.approx(expected)
+        expected = MEASURES[name].function(ScoredPairs.of(**problem)).interval
+        assert MEASURES[name].function(ScoredPairs.of(**other)).interval == pytest.approx(expected)
 
 
 def test_a_pair_given_twice_adds_nothing_that_was_not_known():
@@ -331,8 +332,8 @@ def test_a_pair_given_twice_adds_nothing_that_was_not_known():
     }
     twice = {key: np.concatenate([value, value]) for key, value in problem.items()}
     for name in ("dp", "rdp"):
-        expected = METRICS[name](ScoredPairs.of(**problem)).interval
-        assert METRICS[name](ScoredPairs.of(**twice)).interval == pytest.approx(expected)
+        expected = MEASURES[name].function(ScoredPairs.of(**problem)).interval
+        assert MEASURES[name].function(ScoredPairs.of(**twice)).interval == pytest.approx(expected)
 
 
 def test_pairs_without_a_node_in_common_are_independent_pairs():
@@ -372,7 +373,8 @@ def test_the_unit_of_the_weights_does_not_matter(unit):
     given = {"prob": rng.random(len(nodes)), "groups": nodes % 3, "nodes": nodes}
     weight = rng.exponential(size=len(nodes))
     known, found = (
-        METRICS["dp"](ScoredPairs.of(**given, weight=each)) for each in (weight, unit * weight)
+        MEASURES["dp"].function(ScoredPairs.of(**given, weight=each))
+        for each in (weight, unit * weight)
     )
     assert found.interval == pytest.approx(known.interval, abs=1e-12)
     assert found.nodes == pytest.approx(known.nodes)
@@ -382,7 +384,7 @@ def test_too_few_nodes_give_no_interval_and_say_so():
     nodes = [[0, 1], [0, 2], [1, 2], [3, 4], [4, 5], [5, 6], [6, 7], [7, 3], [3, 8], [9, 8], [4, 9]]
     groups = [[0, 0]] * 3 + [[1, 1]] * 8
     prob = np.linspace(0.05, 0.9, 11)
-    found = METRICS["dp"](ScoredPairs.of(prob=prob, groups=groups, nodes=nodes))
+    found = MEASURES["dp"].function(ScoredPairs.of(prob=prob, groups=groups, nodes=nodes))
     assert "an end of the gap has too few nodes for a variance (0 – 0)" in found.reason
     assert np.isnan(found.interval).all()
     assert not math.isnan(found.value)
@@ -476,7 +478,7 @@ def test_small_cells_are_as_wide_as_their_unbiased_standard_error():
     for seed in range(40):
         prob = np.concatenate([rng.uniform(0.1, 0.3, size=7), rng.uniform(0.6, 0.8, size=7)])
         scored = ScoredPairs.of(prob=prob, groups=np.repeat([0, 2], 7), seed=seed)
-        low, high = METRICS["dp"](scored).interval
+        low, high = MEASURES["dp"].function(scored).interval
         error = math.sqrt(prob[:7].var(ddof=1) / 7 + prob[7:].var(ddof=1) / 7)
         ratios.append((high - low) / (2 * 1.96 * error))
     assert np.mean(ratios) == pytest.approx(1.0, abs=0.04)
@@ -485,7 +487,7 @@ def test_small_cells_are_as_wide_as_their_unbiased_standard_error():
 def test_a_pair_within_a_group_counts_twice_but_is_one_pair():
     groups = [[0, 0]] + [[1, 1], [1, 2], [2, 2]] * 30
     prob = np.concatenate([[0.9], np.linspace(0.1, 0.5, 90)])
-    found = METRICS["dp"](ScoredPairs.of(prob=prob, groups=groups, view="group"))
+    found = MEASURES["dp"].function(ScoredPairs.of(prob=prob, groups=groups, view="group"))
     assert "single pair's worth of pairs (0)" in found.reason
 
 
@@ -498,7 +500,9 @@ def coverage(truth, sizes, runs=120, weights=(1.0,)):
         mean = np.array(truth)[groups]
         weight = rng.choice(weights, size=len(groups))
         prob = rng.beta(4 * mean, 4 * (1 - mean))
-        found = METRICS["dp"](ScoredPairs.of(prob=prob, groups=groups, weight=weight, seed=run))
+        found = MEASURES["dp"].function(
+            ScoredPairs.of(prob=prob, groups=groups, weight=weight, seed=run)
+        )
         low, high = found.interval
         assert low <= found.value <= high
         held += low <= max(truth) - min(truth) <= high
@@ -523,7 +527,7 @@ def test_interval_is_not_needlessly_wide_for_two_clear_cells():
     rng = np.random.default_rng(7)
     prob = np.concatenate([rng.beta(2, 8, size=400), rng.beta(8, 2, size=300)])
     scored = ScoredPairs.of(prob=prob, groups=np.repeat([0, 1], [400, 300]))
-    low, high = METRICS["dp"](scored).interval
+    low, high = MEASURES["dp"].function(scored).interval
     error = math.sqrt(prob[:400].var() / 400 + prob[400:].var() / 300)
     assert high - low == pytest.approx(2 * 1.96 * error, rel=0.12)
 
@@ -533,7 +537,8 @@ def test_interval_is_not_needlessly_wide_for_two_clear_cells():
 def test_more_confidence_is_wider_and_holds_the_value(name, view):
     problem = sample(np.random.default_rng(8), shift=0.5)
     found = [
-        METRICS[name](ScoredPairs.of(**problem, view=view, confidence=c)) for c in (0.5, 0.9, 0.99)
+        MEASURES[name].function(ScoredPairs.of(**problem, view=view, confidence=c))
+        for c in (0.5, 0.9, 0.99)
     ]
     lows, highs = zip(*(f.interval for f in found), strict=True)
     assert list(lows) == sorted(lows, reverse=True)
@@ -544,7 +549,7 @@ def test_more_confidence_is_wider_and_holds_the_value(name, view):
 
 def test_seed_fixes_the_interval():
     problem = sample(np.random.default_rng(9))
-    found = [METRICS["dp"](ScoredPairs.of(**problem, seed=s)).interval for s in (0, 0, 1)]
+    found = [MEASURES["dp"].function(ScoredPairs.of(**problem, seed=s)).interval for s in (0, 0, 1)]
     assert found[0] == found[1] != found[2]
 
 
@@ -562,7 +567,7 @@ def test_group_view_resamples_pairs_not_their_ends():
     cov = np.cov(np.array(means).T)
     spread = Spread(np.diag(cov), cov, np.full(3, 99.0), np.full(3, np.inf), by_node=False)
     expected = gap_interval(scored.means.mean, spread, 0.95)
-    assert METRICS["dp"](scored).interval == pytest.approx(expected, abs=0.008)
+    assert MEASURES["dp"].function(scored).interval == pytest.approx(expected, abs=0.008)
 
 
 def test_a_cell_of_one_pair_takes_no_part_in_an_interval_and_is_named():
@@ -572,12 +577,12 @@ def test_a_cell_of_one_pair_takes_no_part_in_an_interval_and_is_named():
     problem["labels"] = np.append(problem["labels"], 1)
     problem["weight"] = np.append(problem["weight"], 1.0)
     for name in ("dp", "eo", "rdp"):
-        found = METRICS[name](ScoredPairs.of(**problem))
+        found = MEASURES[name].function(ScoredPairs.of(**problem))
         assert np.isfinite(found.interval).all()
         assert "leaves out 3 – 3" in found.note
     problem["logits"][-1] = 9.0
     for name in ("dp", "eo", "rdp"):
-        found = METRICS[name](ScoredPairs.of(**problem))
+        found = MEASURES[name].function(ScoredPairs.of(**problem))
         assert np.isnan(found.interval).all()
         assert "3 – 3" in found.reason
         assert not math.isnan(found.value)
@@ -588,13 +593,13 @@ def test_a_lone_heavy_pair_is_a_single_pair_however_many_light_ones_there_are():
     weight = np.ones(150)
     weight[0] = 1e6
     prob = np.linspace(0.1, 0.9, 150)
-    found = METRICS["dp"](ScoredPairs.of(prob=prob, groups=groups, weight=weight))
+    found = MEASURES["dp"].function(ScoredPairs.of(prob=prob, groups=groups, weight=weight))
     assert "single pair's worth of pairs (0)" in found.reason
 
 
 def test_separated_scores_have_no_interval_rather_than_certainty():
     groups = [[0, 0], [0, 1], [1, 2], [2, 2]]
-    found = METRICS["auc"](ScoredPairs.of([0.0, 1.0, 2.0, 3.0], groups, [0, 0, 1, 1]))
+    found = MEASURES["auc"].function(ScoredPairs.of([0.0, 1.0, 2.0, 3.0], groups, [0, 0, 1, 1]))
     assert found.value == 1.0
     assert np.isnan(found.interval).all()
     assert "variance is 0" in found.reason
@@ -602,15 +607,15 @@ def test_separated_scores_have_no_interval_rather_than_certainty():
 
 def test_equal_predictions_are_known_exactly():
     scored = ScoredPairs.of(prob=[0.25] * 9, groups=[0, 0, 0, 1, 1, 1, 2, 2, 2])
-    assert METRICS["dp"](scored).interval == pytest.approx((0.0, 0.0), abs=1e-12)
+    assert MEASURES["dp"].function(scored).interval == pytest.approx((0.0, 0.0), abs=1e-12)
 
 
 def test_many_cells_are_held_at_once_by_a_little_wider_an_interval(monkeypatch):
     problem = sample(np.random.default_rng(17), size=4000, groups=8)
     problem["nodes"] = np.random.default_rng(18).integers(0, 300, size=(4000, 2))
-    exact = METRICS["dp"](ScoredPairs.of(**problem))
+    exact = MEASURES["dp"].function(ScoredPairs.of(**problem))
     monkeypatch.setattr(covariance, "MAX_PAIRWISE", 10)
-    wider = METRICS["dp"](ScoredPairs.of(**problem))
+    wider = MEASURES["dp"].function(ScoredPairs.of(**problem))
     assert wider.interval[0] <= exact.interval[0] <= exact.interval[1] <= wider.interval[1]
     length = np.diff([wider.interval, exact.interval], axis=1).ravel()
     assert length[0] < 1.4 * length[1]
@@ -622,7 +627,7 @@ def test_tiny_gaps_keep_their_precision():
     rng = np.random.default_rng(13)
     logits = np.concatenate([rng.normal(-20, 0.1, 300), rng.normal(-19, 0.1, 300)])
     scored = ScoredPairs.of(logits, np.repeat([[0, 1], [2, 2]], 300, axis=0))
-    low, high = METRICS["dp"](scored).interval
+    low, high = MEASURES["dp"].function(scored).interval
     gap = expit(logits[300:]).mean() - expit(logits[:300]).mean()
     assert 0.8 * gap < low < gap < high < 1.2 * gap
 
@@ -637,5 +642,5 @@ def test_the_order_of_pairs_does_not_matter_where_none_share_a_node(seed):
     for pairs in (slice(None), order):
         given = {"prob": prob[pairs], "groups": group[nodes][pairs], "nodes": nodes[pairs]}
         scored = ScoredPairs.of(**given)
-        found.append([METRICS[name](scored).interval for name in ("dp", "rdp")])
+        found.append([MEASURES[name].function(scored).interval for name in ("dp", "rdp")])
     assert found[0] == [pytest.approx(ends, abs=1e-9, nan_ok=True) for ends in found[1]]

@@ -21,8 +21,9 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 import linkparity as lp
 from linkparity.criteria import Custom, one_mean_per_cell
 from linkparity.criteria.group_pairs import occurring_pairs
-from linkparity.metrics import METRICS, VIEWS, CellSums, ScoredPairs, gap
+from linkparity.metrics import VIEWS, CellSums, ScoredPairs, gap
 from linkparity.metrics.cell_means import view_cells
+from linkparity.metrics.measures import MEASURES
 
 EXAMPLES = settings(deadline=None, max_examples=40)
 
@@ -95,7 +96,7 @@ def loop_rdp(problem, view):
 
 
 def measure(name, problem, **options):
-    return METRICS[name](ScoredPairs.of(**problem, **{"confidence": None, **options}))
+    return MEASURES[name].function(ScoredPairs.of(**problem, **{"confidence": None, **options}))
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -577,8 +578,8 @@ def test_bad_input_gets_a_sentence(change, message):
 
 def test_every_metric_answers_an_empty_problem_with_a_reason(projection):
     scored = ScoredPairs.of(logits=[], groups=np.empty((0, 2), dtype=int), labels=[])
-    for name, metric in METRICS.items():
-        found = metric(scored)
+    for name, measure in MEASURES.items():
+        found = measure.function(scored)
         assert math.isnan(found.value), name
         assert found.reason, name
         assert found.count == 0

@@ -4,11 +4,9 @@ from linkparity.metrics.cell_means import VIEWS, CellMeans, gap
 from linkparity.metrics.cell_sums import CellSums
 from linkparity.metrics.evaluation import Scores, evaluate, score_pairs
 from linkparity.metrics.intervals.estimates import Estimate
-from linkparity.metrics.measures import METRICS
 from linkparity.metrics.scored_pairs import ScoredPairs
 
 __all__ = [
-    "METRICS",
     "VIEWS",
     "CellMeans",
     "CellSums",

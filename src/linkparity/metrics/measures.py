@@ -111,10 +111,6 @@ _ALL = (
 
 #: Every measure by its name, in the order in which measures are shown.
 MEASURES: Registry[Measure] = Registry("measure", {each.name: each for each in _ALL})
-#: The same as functions: scored pairs in, an estimate out.
-METRICS: Registry[Callable[[ScoredPairs], Estimate]] = Registry(
-    "metric", {each.name: each.function for each in _ALL}
-)
 #: The measures of an audit of a score table, and those that it has in every view.
 TABLE_MEASURES = tuple(each.name for each in _ALL if each.in_tables)
 VIEW_MEASURES = tuple(each.name for each in _ALL if each.in_views)
