@@ -179,14 +179,13 @@ def rank_change(
     found = rank_changes(now, was, both, problems, options.by_node)
     confidence = options.confidence
     assert confidence is not None
-    mine, other, spreads = found[0]
-    three = [Spread.joined(part) for part in zip(*spreads, strict=True)]
+    mine, other, three = found[0]
     ends = (NAN, NAN)
     if len(mine) > 1 and not any(np.isnan(each.variance).any() for each in three):
         ends = largest_change_interval(mine, other, three, confidence)
     changes = {"rdp": _rank_estimate(float(mine.max() - other.max()), ends)}
-    for mine, other, spreads in found[1:]:
-        change, spread = float(mine[1] - other[1]), spreads[0][2]
+    for mine, other, (_, _, spread) in found[1:]:
+        change = float(mine[1] - other[1])
         known = not np.isnan(spread.variance[0])
         ends = difference_interval(change, spread, confidence) if known else (NAN, NAN)
         changes["auc"] = _rank_estimate(change, ends)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkparity.support.arrays import filled
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -37,9 +39,11 @@ class CellCovariance:
     .. math:: \mathrm{Cov}_{cc'} = \frac{\sum_d D_{dc} D_{dc'}}{W_c W_{c'} (1 - \kappa_{cc'})},
               \qquad \kappa_{cc'} = \frac{\sum_d B_{dc} B_{dc'}}{W_c W_{c'}}
 
+    Many such covariances of few means each are computed at once with leading dimensions.
+
     Args:
-        mean: ``(M,)``, ``nan`` for an empty cell.
-        total: ``(M,)`` the weights W.
+        mean: ``(…, M)``, ``nan`` for an empty cell.
+        total: ``(…, M)`` the weights W.
         by_node: Whether pairs that share a node covary.
     """
 
@@ -47,10 +51,11 @@ class CellCovariance:
         self.mean = np.where(np.isnan(mean), 0.0, mean)
         self.total = np.asarray(total, dtype=np.float64)
         self.by_node = by_node
-        size = len(mean)
-        shape = (size, size) if size <= MAX_PAIRWISE else (size,)
+        size = mean.shape[-1]
+        self.pairwise = size <= MAX_PAIRWISE
+        shape = (*mean.shape, size) if self.pairwise else mean.shape
         self.nodes, self.dyads = np.zeros((2, *shape)), np.zeros((2, *shape))
-        self.fourth = np.zeros(size)
+        self.fourth = np.zeros(mean.shape)
 
     def add_nodes(self, mass: Any, weight: Any) -> None:
         """Sums of w h and of w per node and cell, ``(R, M)``, dense or sparse."""
@@ -72,7 +77,7 @@ class CellCovariance:
         """
         within, weight = member * np.sqrt(square)[:, None], member * np.sqrt(count)[:, None]
         self.dyads += self._products(weight * mean[:, None], weight)
-        self.dyads[0] += self._squares(within)
+        self.dyads[0] += self.squares(within)
 
     def add_products(
         self,
@@ -82,7 +87,8 @@ class CellCovariance:
     ) -> None:
         """Products that were summed elsewhere: of U and of B over nodes or dyads, and Σ B⁴.
 
-        ``nodes`` and ``dyads`` have the shape ``(2, M, M)``, or ``(2, M)`` for more than 300 cells.
+        ``nodes`` and ``dyads`` have the shape ``(2, …, M, M)``, or ``(2, …, M)`` for more than 300
+        cells.
         """
         for name, more in (("nodes", nodes), ("dyads", dyads), ("fourth", fourth)):
             if more is not None:
@@ -91,16 +97,16 @@ class CellCovariance:
     def result(self) -> "Spread":
         """The covariance, corrected and projected to a positive semi-definite matrix."""
         alone = self._corrected(self.dyads)
-        pair_variance, pair_kappa = map(_diagonal, alone)
+        pair_variance, pair_kappa = map(self._diagonal, alone)
         if not self.by_node:
             covariance = alone[0]
             endless = np.full(len(pair_kappa), np.inf)
             return self._spread(covariance, pair_variance, 1 / pair_kappa, endless, alone[0])
         covariance, kappa = self._corrected(self.nodes - self.dyads)
-        variance = _diagonal(covariance)
+        variance = self._diagonal(covariance)
         with np.errstate(divide="ignore", invalid="ignore"):
-            nodes = _diagonal(self.nodes[1]) ** 2 / self.fourth
-            freedom = _freedom(nodes, _diagonal(kappa), pair_variance / variance)
+            nodes = self._diagonal(self.nodes[1]) ** 2 / self.fourth
+            freedom = _freedom(nodes, self._diagonal(kappa), pair_variance / variance)
             shared = variance > (1 + LARGER) * pair_variance
             freedom = np.where(shared, freedom, 1 / pair_kappa - 1)
         least = np.fmax(variance, pair_variance)
@@ -108,7 +114,7 @@ class CellCovariance:
 
     def _corrected(self, sums: np.ndarray) -> np.ndarray:
         """Covariances from products of U and of B, and κ; ``nan`` where κ is 1 or more."""
-        scale = np.outer(self.total, self.total) if sums.ndim == 3 else self.total**2
+        scale = _outer(self.total) if self.pairwise else self.total**2
         with np.errstate(divide="ignore", invalid="ignore"):
             square, kappa = sums / scale
             return np.array([np.where(kappa < 1 - 1e-9, square / (1 - kappa), np.nan), kappa])
@@ -125,30 +131,34 @@ class CellCovariance:
 
         What is added to variances has the correlations that independent pairs have, ``alone``.
         """
-        least = np.where(np.isnan(_diagonal(covariance)), np.nan, least)
-        if covariance.ndim == 2:
+        least = np.where(np.isnan(self._diagonal(covariance)), np.nan, least)
+        if self.pairwise:
             covariance = _semidefinite(covariance, np.isnan(least))
             covariance = covariance + _raised(least - _diagonal(covariance), alone)
             least = _diagonal(covariance)
         equal = least <= (1e-13 * self.mean) ** 2  # but for rounding
         variance = np.where(equal, 0.0, least)
-        if covariance.ndim == 1:
+        if not self.pairwise:
             return Spread(variance, None, nodes, freedom, self.by_node)
-        alone = alone.copy()
-        for matrix in (covariance, alone):
-            matrix[equal] = matrix[:, equal] = 0.0
+        apart = equal[..., :, None] | equal[..., None, :]
+        covariance, alone = (np.where(apart, 0.0, matrix) for matrix in (covariance, alone))
         return Spread(variance, covariance, nodes, freedom, self.by_node, alone)
 
     def _products(self, mass: Any, weight: Any) -> np.ndarray:
         """Products of U and of B between cells; between a cell and itself alone if many."""
         off = mass - weight * self.mean[None, :]
-        return np.array([self._squares(off), self._squares(weight)])
+        return np.array([self.squares(off), self.squares(weight)])
 
-    def _squares(self, sums: Any) -> np.ndarray:
-        if self.nodes.ndim == 2:
+    def squares(self, sums: Any) -> np.ndarray:
+        """``(M, M)`` products of the columns of ``sums (R, M)``; of many only their squares."""
+        if not self.pairwise:
             return np.asarray((sums * sums).sum(axis=0)).ravel()
+        sums = filled(sums)
         found = sums.T @ sums
         return np.asarray(found if isinstance(found, np.ndarray) else found.toarray())
+
+    def _diagonal(self, values: np.ndarray) -> np.ndarray:
+        return _diagonal(values) if self.pairwise else values
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,16 +204,21 @@ class Spread:
     def of_sum(self, sign: np.ndarray | None = None) -> "Spread":
         """Of the sum of all M means, with the degrees of freedom of Welch and Satterthwaite.
 
-        ``sign (M,)`` of 1 and −1 makes it a difference.
+        ``sign (M,)`` of 1 and −1 makes it a difference, 0 leaves a mean out. Leading dimensions are
+        those of several sums.
         """
         assert self.covariance is not None
-        signed = self.covariance if sign is None else self.covariance * np.outer(sign, sign)
-        variance = np.maximum(signed.sum(keepdims=True), 0.0)
-        variance[variance < EQUAL * self.variance.sum()] = 0.0
+        sign = np.ones(self.variance.shape[-1]) if sign is None else sign
+        used = np.flatnonzero(sign)
+        each, square = self.variance[..., used], self.covariance[..., used[:, None], used]
+        variance = np.maximum((square * _outer(sign[used])).sum(axis=(-2, -1)), 0.0)
+        total = each.sum(axis=-1)
+        variance = np.where(variance < EQUAL * total, 0.0, variance)
         with np.errstate(divide="ignore", invalid="ignore"):
-            freedom = self.variance.sum() ** 2 / (self.variance**2 / self.freedom).sum()
-        least = self.nodes.min(keepdims=True)
-        return Spread(variance[0], variance, least, np.array([freedom]))
+            freedom = total**2 / (each**2 / self.freedom[..., used]).sum(axis=-1)
+        columns = (variance, self.nodes[..., used].min(axis=-1), freedom)
+        variance, nodes, freedom = map(np.atleast_1d, columns)
+        return Spread(variance, None, nodes, freedom, self.by_node)
 
     def of(self, cells: np.ndarray) -> "Spread":
         """Of some of the cells."""
@@ -245,19 +260,25 @@ def _raised(more: np.ndarray, alone: np.ndarray) -> np.ndarray:
     root = np.sqrt(np.fmax(more, 0.0))
     scale = np.sqrt(_diagonal(alone))
     with np.errstate(divide="ignore", invalid="ignore"):
-        correlation = np.nan_to_num(alone / np.outer(scale, scale))
-    np.fill_diagonal(correlation, 1.0)
-    return np.outer(root, root) * correlation
+        correlation = np.nan_to_num(alone / _outer(scale))
+    correlation = np.where(np.eye(root.shape[-1], dtype=bool), 1.0, correlation)
+    found: np.ndarray = _outer(root) * correlation
+    return found
 
 
 def _semidefinite(matrix: np.ndarray, unknown: np.ndarray) -> np.ndarray:
     """The nearest positive semi-definite matrix; ``nan`` in the rows that are unknown."""
-    known = np.flatnonzero(~unknown)
-    values, vectors = np.linalg.eigh(np.nan_to_num(matrix[np.ix_(known, known)]))
-    found = np.full_like(matrix, np.nan)
-    found[np.ix_(known, known)] = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    known = ~unknown[..., :, None] & ~unknown[..., None, :]
+    values, vectors = np.linalg.eigh(np.where(known, np.nan_to_num(matrix), 0.0))
+    found = (vectors * np.maximum(values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    return np.where(known, found, np.nan)
+
+
+def _outer(values: np.ndarray) -> np.ndarray:
+    """``(…, M, M)`` the products of ``values (…, M)``."""
+    found: np.ndarray = values[..., :, None] * values[..., None, :]
     return found
 
 
 def _diagonal(values: np.ndarray) -> np.ndarray:
-    return np.diag(values) if values.ndim == 2 else values
+    return np.diagonal(values, axis1=-2, axis2=-1)

@@ -132,8 +132,7 @@ def rank_measures(scores: RowScores, options: IntervalOptions) -> Ranks:
     found = rank_spreads(scores, problems) if by_node else _independent(scores, problems)
     total = int(stats.count.sum())
     names = cell_labels(view_cells(pairs, "subgroup", table.names).groups)
-    area, spreads = found[0]
-    rdp = rdp_estimate(area, total, names, Spread.joined(spreads), confidence)
+    rdp = rdp_estimate(found[0][0], total, names, found[0][1], confidence)
     return Ranks(_auc(found[1:], stats, confidence), rdp)
 
 
@@ -155,10 +154,8 @@ def _classes(
     return Classes(member, count, np.ones(size, dtype=bool) if wanted is None else wanted)
 
 
-def _independent(
-    scores: RowScores, problems: Sequence[Classes]
-) -> list[tuple[np.ndarray, list[Spread]]]:
-    """AUCs ``(C,)`` of each problem, and their spreads if pairs are independent."""
+def _independent(scores: RowScores, problems: Sequence[Classes]) -> list[tuple[np.ndarray, Spread]]:
+    """AUCs ``(C,)`` of each problem, and their spread if pairs are independent."""
     code = scores.stats.code
     place = np.zeros(int(code.max()) + 1, dtype=np.int64)
     place[code] = np.arange(len(code))
@@ -170,12 +167,12 @@ def _independent(
     found = []
     for each, (ranks, _) in zip(problems, sums, strict=True):
         area, variance = ranks.result()
-        found.append((area, [Spread.independent(variance[each.wanted])]))
+        found.append((area, Spread.independent(variance[each.wanted])))
     return found
 
 
 def _auc(
-    found: Sequence[tuple[np.ndarray, list[Spread]]], stats: Statistics, confidence: float | None
+    found: Sequence[tuple[np.ndarray, Spread]], stats: Statistics, confidence: float | None
 ) -> Estimate:
     count = int(stats.count[stats.label >= 0].sum())
     reason, links = "no labels were given", int(stats.count[stats.label == 1].sum())
@@ -183,5 +180,5 @@ def _auc(
         reason = f"needs links and non-links, got {links:,} links among {count:,} pairs"
     if not found or links in (0, count):
         return Estimate(NAN, count, interval=no_interval(confidence), reason=reason)
-    [(area, [spread])] = found
+    [(area, spread)] = found
     return auc_estimate(float(area[1]), count, spread, confidence)

@@ -1,6 +1,6 @@
-"""Nodes of a table's rows, numbered, and covariances of means from sums per node, in the engine."""
+"""Covariances of means from sums per node, in the engine."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,7 @@ def node_ends(table: ScoreTable, rows: Any, *columns: str) -> Any:
 
 
 def _add_nodes(rows: CountedRows, sets: Sequence[CellSet], found: Sequence[CellCovariance]) -> None:
-    """Add the products of sums per node: one GROUP BY over node and cell, then over cells."""
+    """Add the products of sums per node: one GROUP BY over node and cell, then products."""
     engine = rows.table.engine
     sums = engine.keep(_node_sums(rows, sets), "node_sums")
     own = engine.small(
@@ -122,15 +122,51 @@ def _add_nodes(rows: CountedRows, sets: Sequence[CellSet], found: Sequence[CellC
     )
     for number, covariance in enumerate(found):
         mine = own["set"] == number
-        cell, size = own["cell"][mine], len(covariance.mean)
-        values = np.zeros((3, size))
-        values[:, cell] = [own[name][mine] for name in ("uu", "bb", "fourth")]
-        pairwise = covariance.nodes.ndim == 3
-        products = np.array([np.diag(each) for each in values[:2]]) if pairwise else values[:2]
+        values = np.zeros((3, len(covariance.mean)))
+        values[:, own["cell"][mine]] = [own[name][mine] for name in ("uu", "bb", "fourth")]
+        products = None if covariance.pairwise else values[:2]
         covariance.add_products(nodes=products, fourth=values[2])
-    wide = [number for number, each in enumerate(found) if each.nodes.ndim == 3]
+    wide = [number for number, each in enumerate(found) if each.pairwise]
     if wide:
-        _add_crossed(engine.small(_crossed(sums.filter(sums.set.isin(wide)))), found)
+        ordered = sums.filter(sums.set.isin(wide)).order_by("set", "side", "node")
+        columns = ordered.select("set", "side", "node", "cell", "u", "b")
+        _add_pairwise(whole_keys(engine.batches(columns), 3), found)
+
+
+def _add_pairwise(
+    batches: Iterable[tuple[np.ndarray, ...]], found: Sequence[CellCovariance]
+) -> None:
+    """Add the products between cells, from sums in the order of their sets and nodes."""
+    from scipy.sparse import csr_array
+
+    for number, side, node, *columns in batches:
+        first = np.flatnonzero(np.append(True, number[1:] != number[:-1]))
+        for part in map(slice, first, np.append(first[1:], len(number))):
+            covariance = found[int(number[part.start])]
+            new = (side[part][1:] != side[part][:-1]) | (node[part][1:] != node[part][:-1])
+            at = np.append(0, np.cumsum(new))
+            cell, u, b = (column[part] for column in columns)
+            shape = (int(at[-1]) + 1, len(covariance.mean))
+            each = (csr_array((values, (at, cell)), shape=shape) for values in (u, b))
+            covariance.add_products(nodes=np.array([covariance.squares(sums) for sums in each]))
+
+
+def whole_keys(
+    batches: Iterable[tuple[np.ndarray, ...]], keys: int
+) -> Iterator[tuple[np.ndarray, ...]]:
+    """The same sorted rows, without a cut between rows that are equal in the first columns."""
+    rest: tuple[np.ndarray, ...] = ()
+    for batch in batches:
+        columns = (
+            [np.concatenate(pair) for pair in zip(rest, batch, strict=True)] if rest else batch
+        )
+        last = np.logical_and.reduce([column == column[-1] for column in columns[:keys]])
+        cut = len(last) - int(np.count_nonzero(last))
+        if cut:
+            yield tuple(column[:cut] for column in columns)
+        rest = tuple(column[cut:] for column in columns)
+    if rest:
+        yield rest
 
 
 def _node_sums(rows: CountedRows, sets: Sequence[CellSet]) -> Any:
@@ -163,28 +199,6 @@ def _cells_of_codes(code: np.ndarray, sets: Sequence[CellSet]) -> pa.Table:
     })  # fmt: skip
 
 
-def _crossed(sums: Any) -> Any:
-    """Sums over nodes of the products between two cells of a set."""
-    other = sums.select(
-        side2=sums.side, node2=sums.node, set2=sums.set, cell2=sums.cell, u2=sums.u, b2=sums.b
-    )
-    same = (sums.side == other.side2) & (sums.node == other.node2) & (sums.set == other.set2)
-    both = sums.inner_join(other, same & (sums.cell < other.cell2))
-    return both.group_by("set", "cell", "cell2").aggregate(
-        uu=(both.u * both.u2).sum(), bb=(both.b * both.b2).sum()
-    )
-
-
-def _add_crossed(crossed: dict[str, np.ndarray], found: Sequence[CellCovariance]) -> None:
-    for number in np.unique(crossed["set"]).tolist():
-        mine = crossed["set"] == number
-        products = np.zeros_like(found[number].nodes)
-        at = (crossed["cell"][mine], crossed["cell2"][mine])
-        for each, name in zip(products, ("uu", "bb"), strict=True):
-            each[at] = each[at[::-1]] = crossed[name][mine]
-        found[number].add_products(nodes=products)
-
-
 def _returned(rows: Any) -> Any:
     """The two rows of a dyad, (a, b) and (b, a)."""
     ahead = rows.filter(rows.a < rows.b).select("a", "b", "code", "p", "w")
@@ -205,7 +219,7 @@ def _add_partners(
     first, second = (np.searchsorted(rows.code, sums[name]) for name in ("code", "code2"))
     for each, covariance in zip(sets, found, strict=True):
         one, two, mean = each.member[first], each.member[second], covariance.mean
-        pairwise = covariance.nodes.ndim == 3
+        pairwise = covariance.pairwise
 
         n, s, s2, ss = (
             _member_products(one * sums[name][:, None], two, pairwise)
@@ -222,61 +236,3 @@ def _member_products(one: Any, two: Any, pairwise: bool) -> np.ndarray:
     if not pairwise:
         return np.asarray((one * two).sum(axis=0)).ravel()
     return np.asarray((one.T @ two).toarray())
-
-
-@dataclass(frozen=True)
-class NumberedRows:
-    """Rows with nodes, and dyads that have two rows, numbered from 0.
-
-    Attributes:
-        rows: Ibis table ``score, code, first, second`` and ``dyad``, −1 for a row alone in its
-            dyad; without ``dyad`` where all are.
-        nodes: number of nodes.
-        dyads: number of dyads with two rows; None where there is no column.
-    """
-
-    rows: Any
-    nodes: int
-    dyads: int | None
-
-
-def number_rows(scores: RowScores) -> NumberedRows:
-    """Number the nodes, and in a directed table the dyads that have two rows."""
-    table, rows = scores.table, scores.rows
-    rows, nodes = number_nodes(scores, rows)
-    kept = ["score", "code", "first", "second"]
-    if not table.options.directed or table.options.bipartite:
-        return NumberedRows(rows.select(*kept), nodes, None)
-    ahead = rows.filter(rows.first < rows.second)
-    ahead = ahead.select(low=ahead.first, high=ahead.second)
-    back = rows.select(low=rows.second, high=rows.first)
-    both = ahead.inner_join(back, ["low", "high"])
-    number = ibis.row_number().over(order_by=[both.low, both.high])
-    dyads = table.engine.keep(both.select("low", "high", dyad=number), "dyads")
-    low, high = (ibis.least(rows.first, rows.second), ibis.greatest(rows.first, rows.second))
-    joined = rows.left_join(dyads, (low == dyads.low) & (high == dyads.high))
-    dyad = ibis.coalesce(joined.dyad, -1)
-    count = int(table.engine.small(dyads.aggregate(n=dyads.count()))["n"][0])
-    return NumberedRows(joined.select(*kept, dyad=dyad), nodes, count)
-
-
-def number_nodes(scores: RowScores, rows: Any) -> tuple[Any, int]:
-    """Rows with the nodes as ``first`` and ``second``, and the number of nodes."""
-    table, engine = scores.table, scores.table.engine
-    listed = table.groups.nodes
-    apart = table.options.untidy.unknown == "group"
-    if listed is not None and not table.one_sided and not apart:
-        count = int(engine.small(listed.aggregate(n=listed.count()))["n"][0])
-        shift = count if table.options.bipartite else 0
-        return rows.mutate(first=rows.a, second=rows.b + shift), count + shift
-    ends = node_ends(table, rows).distinct()
-    number = ibis.row_number().over(order_by=[ends.side, ends.node])
-    nodes = engine.keep(ends.mutate(number=number), "nodes")
-    count = int(engine.small(nodes.aggregate(n=nodes.count()))["n"][0])
-    for name, end, side in (("first", "a", 0), ("second", "b", int(table.options.bipartite))):
-        mine = nodes.filter(nodes.side == side).select(
-            **{f"{name}_node": nodes.node, name: nodes.number}
-        )
-        rows = rows.inner_join(mine, rows[end].cast("int64") == mine[f"{name}_node"])
-        rows = rows.drop(f"{name}_node")
-    return rows, count

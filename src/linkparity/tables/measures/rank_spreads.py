@@ -6,92 +6,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkparity.metrics.intervals.covariance import CellCovariance, Spread
-from linkparity.tables.measures.node_sums import NumberedRows, number_rows
+from linkparity.tables.measures.cluster_sums import ClusterSums, SortedRows
+from linkparity.tables.measures.numbered_rows import NumberedRows, number_rows
+from linkparity.tables.measures.rank_sums import RankSums
 from linkparity.tables.measures.table_sums import RowScores
 
 #: Bytes of sums per node that are kept at once, enough for one class and 10⁷ nodes; with more there
 #: are several passes over the rows.
 MAX_BYTES = 600_000_000
 #: Bytes of the sums of one node and class.
-SUM_BYTES = 56
+SUM_BYTES = 48
 #: Rows that are worked on at once.
 CHUNK = 1 << 18
+#: Sums of nodes and classes that are multiplied at once.
+SLICE = 1 << 18
 #: Columns of nodes in the numbered rows, and that of dyads.
 NODES, DYAD = (0, 1), 2
-
-
-class ClusterSums:
-    r"""Placements summed over the rows of each cluster, a node or a dyad.
-
-    With :math:`F_c(x)` the fraction of class c below x, ties counting half, a row of class c has
-    the placement :math:`F_{\bar c}(x)` among the rows outside c, and a row outside c has
-    :math:`1 - F_c(x)`. The AUC of c is the mean of either.
-
-    Args:
-        wanted: ``(C,)`` which classes are summed.
-        columns: which of the columns of clusters in :meth:`PlacementPass.add` it takes.
-        low: the first cluster; those below it, and those from ``low + size`` on, are left out.
-        size: number of clusters.
-    """
-
-    def __init__(self, wanted: np.ndarray, columns: tuple[int, ...], low: int, size: int) -> None:
-        self.columns, self.low, self.size = columns, low, size
-        self.place = np.where(wanted, np.cumsum(wanted) - 1, -1)
-        shape = (int(wanted.sum()), size)
-        self.rows, self.held_rows = np.zeros((2, size))
-        self.pairs, self.own, self.inside, self.every, self.held = np.zeros((5, *shape))
-
-    def locate(
-        self, member: np.ndarray, clusters: Sequence[np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-        """Rows ``(n,)``, repeated by column: clusters from 0, which are here, place in sums.
-
-        Which are here is None where all are.
-        """
-        at = np.concatenate([clusters[column] for column in self.columns]) - self.low
-        here = None
-        if len(at) and not 0 <= at.min() <= at.max() < self.size:
-            here = (at >= 0) & (at < self.size)
-            at = at[here]
-        place = self.repeated(self.place[member], here)
-        return at, here, np.where(place < 0, -1, place * self.size + at)
-
-    def repeated(self, values: np.ndarray, here: np.ndarray | None) -> np.ndarray:
-        """Values of rows ``(n,)`` as :meth:`locate` repeats rows."""
-        every = np.tile(values, len(self.columns))
-        return every if here is None else every[here]
-
-    def add_own(
-        self, key: np.ndarray, at: np.ndarray, inside: np.ndarray, beats: np.ndarray
-    ) -> None:
-        """Add :math:`F_c` of each row's own class, and its placement among the others."""
-        _add_at(self.rows, at)
-        mine = key >= 0
-        for total, values in ((self.pairs, None), (self.inside, inside), (self.own, beats)):
-            _add_at(total.reshape(-1), key[mine], None if values is None else values[mine])
-
-    def hold(self, member: np.ndarray, clusters: Sequence[np.ndarray]) -> None:
-        """Add rows of one score, whose placements :meth:`release` has."""
-        at, _, key = self.locate(member, clusters)
-        _add_at(self.held_rows, at)
-        _add_at(self.held.reshape(-1), key[key >= 0])
-
-    def release(self, below: np.ndarray, beats: np.ndarray) -> None:
-        """Give the rows held the :math:`F_c` and the placements ``(C,)`` of their score."""
-        below, beats = below[self.place >= 0, None], beats[self.place >= 0, None]
-        self.rows += self.held_rows
-        self.pairs += self.held
-        self.inside += self.held * below
-        self.own += self.held * beats
-        self.every += below * self.held_rows
-        self.held[:], self.held_rows[:] = 0.0, 0.0
-
-    def sums(self, c: int) -> tuple[np.ndarray, np.ndarray]:
-        """``(size, 2)`` sums of placements in and outside class c, and numbers of rows."""
-        k = self.place[c]
-        rest = self.rows - self.pairs[k]
-        outside = rest - (self.every[k] - self.inside[k])
-        return np.stack([self.own[k], outside], axis=1), np.stack([self.pairs[k], rest], axis=1)
 
 
 class PlacementPass:
@@ -99,43 +29,22 @@ class PlacementPass:
 
     Args:
         count: ``(C,)`` rows of each class.
-        wanted: ``(C,)`` which classes have an area.
-        parts: sums to add to, of these classes.
-        alone: the column of clusters that is −1 for a row that is a dyad of its own; None where
-            all are.
-
-    Attributes:
-        area: ``(C,)`` sums of the placements of each class wanted.
-        single: ``(3, 2, C)`` number, sum and sum of squares of the placements of rows alone in
-            their dyad, in and outside each class wanted.
+        parts: sums to add to.
     """
 
-    def __init__(
-        self,
-        count: np.ndarray,
-        wanted: np.ndarray,
-        parts: Sequence[ClusterSums],
-        alone: int | None = None,
-    ) -> None:
-        self.count, self.parts, self.alone = np.asarray(count, dtype=np.float64), parts, alone
-        self.wanted = wanted
-        size = len(self.count)
-        self.area, self.seen, self.held = np.zeros((3, size))
-        self.single = np.zeros((3, 2, size))
-        self.held_alone = np.zeros(size)
+    def __init__(self, count: np.ndarray, parts: Sequence[ClusterSums]) -> None:
+        self.count, self.parts = np.asarray(count, dtype=np.float64), parts
+        self.ranks = RankSums(count)
+        self.seen, self.held = np.zeros((2, len(self.count)))
         self.level: float | None = None
         self.waiting: list[tuple[np.ndarray, ...]] = []
 
     def add(self, score: np.ndarray, member: np.ndarray, *clusters: np.ndarray) -> None:
         """Add scores in ascending order, not below earlier ones, with class and clusters."""
+        self.ranks.add(score, member)
         self.waiting.append((score, member, *clusters))
         if sum(len(batch[0]) for batch in self.waiting) >= CHUNK:
             self._flush()
-
-    @property
-    def areas(self) -> np.ndarray:
-        """``(C,)`` AUC of each class wanted."""
-        return np.asarray(self.area / np.maximum(self.count, 1))
 
     def finish(self) -> None:
         """Add the rows that wait for others of their score."""
@@ -169,8 +78,6 @@ class PlacementPass:
         if len(score):
             self.level = float(score[0])
         self.held += np.bincount(member, minlength=len(self.held))
-        alone = member if self.alone is None else member[clusters[self.alone] < 0]
-        self.held_alone += np.bincount(alone, minlength=len(self.held))
         for part in self.parts:
             part.hold(member, clusters)
 
@@ -179,51 +86,18 @@ class PlacementPass:
             return
         middle = self.seen + self.held / 2
         with np.errstate(divide="ignore", invalid="ignore"):
-            below = middle / self.count
             beats = (middle.sum() - middle) / (self.count.sum() - self.count)
         for part in self.parts:
-            part.release(below, beats)
-        self.area += self.held * beats
-        values = np.stack([beats, 1 - below])
-        times = np.stack([self.held_alone, self.held_alone.sum() - self.held_alone])
-        self.single += times * np.stack([np.ones_like(values), values, values**2])
+            part.release(middle, beats)
         self.seen += self.held
-        self.held[:], self.held_alone[:], self.level = 0.0, 0.0, None
+        self.held[:], self.level = 0.0, None
 
     def _add_levels(self, score: np.ndarray, member: np.ndarray, *clusters: np.ndarray) -> None:
         """Add rows of which all of a score are here."""
-        new = np.concatenate([[True], score[1:] != score[:-1]])
-        start, level = np.flatnonzero(new), np.cumsum(new) - 1
-        stop = np.append(start[1:], len(score))
-        middle = self.seen.sum() + ((start + stop) / 2)[level]
-        alone = None if self.alone is None else clusters[self.alone] < 0
-        located = [part.locate(member, clusters) for part in self.parts]
-        inside = np.zeros(len(score))
-        for c in np.flatnonzero(self.wanted):
-            mine = member == c
-            below = np.cumsum(mine).astype(np.float64)
-            if len(start) == len(score):
-                below -= mine / 2
-            else:
-                ends = below[stop - 1]
-                below = ((np.append(0, ends[:-1]) + ends) / 2)[level]
-            below += self.seen[c]
-            below /= max(self.count[c], 1.0)
-            inside[mine] = below[mine]
-            outside = 1 - (below[~mine] if alone is None else below[alone & ~mine])
-            self.single[:, 1, c] += (len(outside), outside.sum(), outside @ outside)
-            for part, (at, here, _) in zip(self.parts, located, strict=True):
-                _add_at(part.every[part.place[c]], at, part.repeated(below, here))
+        rows = SortedRows.of(score, member, self.seen, self.count)
+        for part in self.parts:
+            part.add(rows, clusters, self.seen)
         self.seen += np.bincount(member, minlength=len(self.count))
-        own = self.count[member]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            beats = (middle - own * inside) / (self.count.sum() - own)
-        self.area += np.bincount(member, beats, len(self.count))
-        for power in range(3):
-            values = beats**power if alone is None else alone * beats**power
-            self.single[power, 0] += np.bincount(member, values, len(self.count))
-        for part, (at, here, key) in zip(self.parts, located, strict=True):
-            part.add_own(key, at, part.repeated(inside, here), part.repeated(beats, here))
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,27 +124,97 @@ class Classes:
         return replace(self, wanted=np.isin(np.arange(len(self.count)), classes))
 
 
-def rank_spreads(
-    scores: RowScores, problems: Sequence[Classes]
-) -> list[tuple[np.ndarray, list[Spread]]]:
-    """AUCs ``(C,)`` of each problem, and the spread of each AUC that is wanted."""
-    numbered = number_rows(scores)
-    areas = [np.full(len(each.count), np.nan) for each in problems]
-    found: dict[tuple[int, int], CellCovariance] = {}
-    for block, part in blocks(problems, SUM_BYTES * (numbered.nodes + (numbered.dyads or 0))):
-        done = pass_once(scores, numbered, list(block.values()), part)
-        for (i, each), ranks in zip(block.items(), done, strict=True):
-            areas[i][each.wanted] = ranks.areas[each.wanted]
-            for c in each.chosen:
-                if (i, c) not in found:
-                    found[i, c] = _singles(each, c, ranks)
-                found[i, c].add_nodes(*ranks.parts[0].sums(c))
-                for dyads in ranks.parts[1:]:
-                    found[i, c].add_dyads(*dyads.sums(c))
+def rank_spreads(scores: RowScores, problems: Sequence[Classes]) -> list[tuple[np.ndarray, Spread]]:
+    """AUCs ``(C,)`` of each problem, and the spread of those that are wanted."""
+    ways = [(scores, number_rows(scores))]
     return [
-        (area, [found[i, c].result().of_sum() for c in each.chosen])
-        for i, (area, each) in enumerate(zip(areas, problems, strict=True))
+        (area, covariance.result().of_sum())
+        for [area], covariance in placement_covariances(ways, problems)
     ]
+
+
+def placement_covariances(
+    ways: Sequence[tuple[RowScores, NumberedRows]],
+    problems: Sequence[Classes],
+    by_node: bool = True,
+) -> list[tuple[np.ndarray, CellCovariance]]:
+    """AUCs ``(W, C)`` of each problem by W scores of the same rows, and covariances.
+
+    Those are of the 2 W mean placements of each class that is wanted: in and outside the class,
+    by the first scores, by the second.
+
+    Args:
+        ways: the scores, with numbered nodes; of two, all rows have numbered dyads.
+        problems: classes that are compared with the rest.
+        by_node: whether pairs that share a node covary.
+    """
+    nodes, dyads = ways[0][1].nodes, ways[0][1].dyads or 0
+    areas = [np.full((len(ways), len(each.count)), np.nan) for each in problems]
+    size = 2 * len(ways)
+    sums = [np.zeros((2, 2, len(each.count), size, size)) for each in problems]
+    fourth = [np.zeros((len(each.count), size)) for each in problems]
+    for block, part in blocks(problems, SUM_BYTES * len(ways) * (nodes + dyads)):
+        done = [pass_once(*way, list(block.values()), part) for way in ways]
+        for (i, each), *passes in zip(block.items(), *done, strict=True):
+            chosen = np.flatnonzero(each.wanted)
+            results = [one.ranks.squares() for one in passes]
+            areas[i][:, chosen] = [area[chosen] for area, _, _ in results]
+            for kind in range(len(passes[0].parts)):
+                parts = [one.parts[kind] for one in passes]
+                products, powers = _products(parts, areas[i][:, chosen], each.count[chosen])
+                sums[i][kind][:, chosen] += products
+                fourth[i][chosen] += powers if kind == 0 else 0.0
+            if not dyads:
+                sums[i][1][:, chosen] = _alone(results[0], each.count)[:, chosen]
+    return [
+        (area, _covariance(area, each, total[:, :, each.wanted], powers[each.wanted], by_node))
+        for area, each, total, powers in zip(areas, problems, sums, fourth, strict=True)
+    ]
+
+
+def _products(
+    parts: Sequence[ClusterSums], areas: np.ndarray, number: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over clusters of products of residuals and of counts, and of fourth powers of counts.
+
+    ``(2, C, 2 W, 2 W)`` and ``(C, 2 W)`` for W scores; ``areas (W, C)``.
+    """
+    size, classes = 2 * len(parts), len(number)
+    total, fourth = np.zeros((2, size, size, classes)), np.zeros((size, classes))
+    step = max(SLICE // max(classes, 1), 1)
+    for begin in range(0, parts[0].size, step):
+        each = [
+            part.residuals(slice(begin, min(begin + step, parts[0].size)), area, number)
+            for part, area in zip(parts, areas, strict=True)
+        ]
+        for products, ways in zip(total, zip(*each, strict=True), strict=True):
+            columns = [column for way in ways for column in way]
+            for a in range(size):
+                for b in range(a + 1):
+                    products[a, b] += np.einsum("nc,nc->c", columns[a], columns[b])
+                    products[b, a] = products[a, b]
+        fourth += [(column**2 * column**2).sum(axis=0) for column in columns]
+    return total.transpose(0, 3, 1, 2), fourth.T
+
+
+def _alone(squares: tuple[np.ndarray, np.ndarray, np.ndarray], count: np.ndarray) -> np.ndarray:
+    """``(2, C, 2, 2)`` the same products over rows, each of which is a dyad of its own."""
+    pairs = np.stack([count, count.sum() - count], axis=1)
+    values = np.array([np.stack(squares[1:], axis=1), pairs])
+    found: np.ndarray = values[..., None] * np.eye(2)
+    return found
+
+
+def _covariance(
+    area: np.ndarray, classes: Classes, sums: np.ndarray, fourth: np.ndarray, by_node: bool
+) -> CellCovariance:
+    """The covariances of the mean placements of every class that is wanted."""
+    count = classes.count[classes.wanted]
+    total = np.stack([count, classes.count.sum() - count], axis=1)
+    mean = np.repeat(area[:, classes.wanted].T, 2, axis=1)
+    found = CellCovariance(mean, np.tile(total, len(area)), by_node)
+    found.add_products(sums[0], sums[1], fourth)
+    return found
 
 
 def blocks(
@@ -289,7 +233,10 @@ def blocks(
     size, parts = max(MAX_BYTES // max(needed, 1), 1), -(-needed // MAX_BYTES)
     for begin in range(0, len(every), size):
         chosen = every[begin : begin + size]
-        block = {i: problems[i].only([c for j, c in chosen if j == i]) for i, _ in chosen}
+        block = {
+            i: problems[i].only([c for j, c in chosen if j == i])
+            for i in dict.fromkeys(i for i, _ in chosen)
+        }
         for number in range(parts):
             yield block, (number, parts)
 
@@ -308,12 +255,10 @@ def pass_once(
     found = [
         PlacementPass(
             each.count,
-            each.wanted,
             [
                 ClusterSums(each.wanted, columns[i], int(low), int(high - low))
                 for i, (low, high) in enumerate(bounds)
             ],
-            None if numbered.dyads is None else DYAD,
         )
         for each in problems
     ]
@@ -336,24 +281,3 @@ def with_class(member: np.ndarray, score: np.ndarray, *more: np.ndarray) -> tupl
     if known.all():
         return (score, member, *more)
     return (score[known], member[known], *(column[known] for column in more))
-
-
-def _singles(classes: Classes, c: int, done: PlacementPass) -> CellCovariance:
-    """The covariance of the placements of class c, with the rows that are alone in their dyad."""
-    from scipy.sparse import csr_array
-
-    total = np.array([classes.count[c], classes.count.sum() - classes.count[c]])
-    covariance = CellCovariance(np.full(2, done.areas[c]), total)
-    count, first, second = done.single[:, :, c]
-    mean = first / np.maximum(count, 1)
-    square = np.maximum(second - count * mean**2, 0.0)
-    covariance.add_counted(count, mean, square, csr_array(np.eye(2)))
-    return covariance
-
-
-def _add_at(total: np.ndarray, at: np.ndarray, values: np.ndarray | None = None) -> None:
-    """Add values, or 1, at some places of an array, which may be much longer."""
-    if len(at) < len(total) // 4:
-        np.add.at(total, at, 1.0 if values is None else values)
-    else:
-        total += np.bincount(at, values, len(total))

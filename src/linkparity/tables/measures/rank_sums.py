@@ -51,14 +51,24 @@ class RankSums:
         self.value = float(score[-1])
         self.tied = np.bincount(member[tail:], minlength=size).astype(np.float64)
 
-    def result(self) -> tuple[np.ndarray, np.ndarray]:
-        """``(C,)`` AUC and ``(C,)`` variance; ``nan`` where they are undefined."""
+    def squares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``(C,)`` AUC, and sums of squared distances from it, of placements in and outside c.
+
+        ``nan`` where they are undefined.
+        """
         self._flush()
         m, n = self.count, self.total - self.count
         with np.errstate(divide="ignore", invalid="ignore"):
             area = np.where((m > 0) & (n > 0), self.first / (m * n), np.nan)
             own = np.maximum(self.second / n**2 - m * area**2, 0.0)
             rest = np.maximum(self.others / m**2 - n * (1 - area) ** 2, 0.0)
+        return area, own, rest
+
+    def result(self) -> tuple[np.ndarray, np.ndarray]:
+        """``(C,)`` AUC and ``(C,)`` variance; ``nan`` where they are undefined."""
+        area, own, rest = self.squares()
+        m, n = self.count, self.total - self.count
+        with np.errstate(divide="ignore", invalid="ignore"):
             variance = own / (m * (m - 1)) + rest / (n * (n - 1))
         return area, np.where((m > 1) & (n > 1), variance, np.nan)
 
