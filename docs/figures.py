@@ -2,6 +2,8 @@
 
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,20 +25,29 @@ BEFORE, PAPER, AFTER = "#8c8c8c", "#c8553d", "#0b6e99"
 ROWS = Path(__file__).parent / "reproduction" / "rows.jsonl.gz"
 
 
+@contextmanager
+def _figure(path: Path, size: tuple[float, float]) -> Iterator[Any]:
+    """A figure of a width and a height in inches, saved in the end; the same bytes every time."""
+    matplotlib = require("matplotlib", "docs/figures.py", "linkparity[dev]")
+    matplotlib.use("agg")
+    settings = {"svg.hashsalt": "linkparity", "svg.fonttype": "path", "font.size": 9}
+    with matplotlib.rc_context(settings):
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=size, layout="constrained")
+        yield figure
+        metadata = {"Date": None} if path.suffix == ".svg" else None
+        figure.savefig(path, metadata=metadata, dpi=160)
+
+
 def draw_job_board(path: Path) -> None:
     """Mean score per group of seekers on the job board, with intervals, before and after project.
 
     Args:
         path: of the figure.
     """
-    matplotlib = require("matplotlib", "docs/figures.py", "linkparity[dev]")
-    matplotlib.use("agg")
     scores, people = lp.example("jobs")
-    settings = {"svg.hashsalt": "linkparity", "svg.fonttype": "path", "font.size": 9}
-    with matplotlib.rc_context(settings):
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(8, 2.9), layout="constrained")
+    with _figure(path, (8, 2.9)) as figure:
         panels = figure.subplots(1, 2, width_ratios=(2, 3), sharex=True)
         for axes, sensitive in zip(panels, (["gender"], ["gender", "age"]), strict=True):
             fair = lp.project(scores, sensitive, people, bipartite=True)
@@ -61,18 +72,11 @@ def draw_job_board(path: Path) -> None:
             axes.spines[["top", "right"]].set_visible(False)
         panels[0].set_xlim(left=0)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=160)
 
 
 def draw_parity(demo: Demo, path: Path) -> None:
     """Means per group pair of cne, plain and regularized: over all pairs for dp, links for eo."""
-    matplotlib = require("matplotlib", "docs/figures.py", "linkparity[dev]")
-    matplotlib.use("agg")
-    settings = {"svg.hashsalt": "linkparity", "svg.fonttype": "path", "font.size": 9}
-    with matplotlib.rc_context(settings):
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(8, 2.6), layout="constrained")
+    with _figure(path, (8, 2.6)) as figure:
         panels = figure.subplots(1, 2)
         own = [run for run in demo.runs if run.predictor.pairs is None]
         plain, dp, eo = (run for run in own if run.predictor.model == "cne")
@@ -96,8 +100,6 @@ def draw_parity(demo: Demo, path: Path) -> None:
             axes.set_title(title, fontsize=10, loc="left")
             axes.spines[["top", "right"]].set_visible(False)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-        metadata = {"Date": None} if path.suffix == ".svg" else None
-        figure.savefig(path, metadata=metadata, dpi=160)
 
 
 def draw_tradeoff(summaries: list[Summary], path: Path) -> None:
@@ -107,17 +109,11 @@ def draw_tradeoff(summaries: list[Summary], path: Path) -> None:
         summaries: of the rows of ``benchmarks/tradeoff.py run``.
         path: of the figure.
     """
-    matplotlib = require("matplotlib", "docs/figures.py", "linkparity[dev]")
-    matplotlib.use("agg")
     tuned, plain = tuned_and_plain(summaries)
     shown = {(data, criterion) for data, _, criterion in tuned}
     panels = [each for each in product(PAPER_DATA, CRITERIA) if each in shown]
-    settings = {"svg.hashsalt": "linkparity", "svg.fonttype": "path", "font.size": 9}
-    with matplotlib.rc_context(settings):
-        from matplotlib.figure import Figure
-
-        rows = (len(panels) + 1) // 2
-        figure = Figure(figsize=(8, 0.6 + 2.6 * rows), layout="constrained")
+    rows = (len(panels) + 1) // 2
+    with _figure(path, (8, 0.6 + 2.6 * rows)) as figure:
         drawn = figure.subplots(rows, 2, squeeze=False)
         for axes, (data, criterion) in zip(drawn.flat, panels, strict=False):
             own = {k[1]: v for k, v in tuned.items() if (k[0], k[2]) == (data, criterion)}
@@ -125,7 +121,6 @@ def draw_tradeoff(summaries: list[Summary], path: Path) -> None:
             _draw_panel(axes, data, criterion, own, before)
         legend = drawn[0, 0].get_legend_handles_labels()
         figure.legend(*legend, loc="outside lower center", ncols=3)
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=160)
 
 
 def _draw_panel(
