@@ -184,7 +184,7 @@ class ClusterSums:
         """
         pairs = self.pairs[part]
         rest = self.rows[part, None] - pairs
-        outside = (1 - areas) * rest - self.below[part] / number
+        outside = (1 - areas) * rest - self.below[part] / np.maximum(number, 1)
         return [self.own[part] - areas * pairs, outside], [pairs, rest]
 
 
