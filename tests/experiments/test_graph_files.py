@@ -13,6 +13,7 @@ import pytest
 from table_cases import exit_code
 
 import linkparity as lp
+from linkparity.experiments import GraphFiles, read_graph
 
 IDS = ["007", "7", 'a"b', "x,y", "é", "9007199254740993", "9007199254740992", "NULL", " s ", "n'q"]
 IDS += ["<script>alert(1)</script>", "line\ntwo", *(f"n{i:02d}" for i in range(12))]
@@ -454,3 +455,18 @@ def test_separators_that_are_none_are_refused(here, capfd):
     said = refused(capfd, "train", "--links", "l.dat", *train[3:])
     assert "l.dat: cannot tell the format by the extension '.dat'; use .csv" in said
     assert "or name it with --format" in said
+
+
+@pytest.mark.parametrize("columns", ["weight,source,target", "follower,followed", "target,source"])
+def test_frames_and_files_take_the_same_columns(tmp_path, columns):
+    rows = {"weight": [7, 8, 9], "source": [1, 2, 3], "target": [2, 3, 4]}
+    rows |= {"follower": rows["source"], "followed": rows["target"]}
+    links = pd.DataFrame({name: rows[name] for name in columns.split(",")})
+    nodes = pd.DataFrame({"age": ["a", "b", "c", "a"], "id": [1, 2, 3, 4]})
+    links.to_csv(tmp_path / "l.csv", index=False)
+    nodes.to_csv(tmp_path / "n.csv", index=False)
+    files = GraphFiles(str(tmp_path / "l.csv"), str(tmp_path / "n.csv"), ("age",))
+    for graph in (lp.Graph.from_frames(links, nodes, "age"), read_graph(files)):
+        assert [str(name) for name in graph.names] == ["1", "2", "3", "4"]
+        assert graph.links.tolist() == [[0, 1], [1, 2], [2, 3]]
+        assert graph.group.tolist() == [0, 1, 2, 0]

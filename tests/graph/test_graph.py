@@ -249,7 +249,7 @@ def test_tables_without_a_header_are_read_by_position():
     assert graph.attribute == "1"
     with pytest.raises(ValueError, match="nodes has no column 'age'; columns: 0, 1"):
         Graph.from_frames(pd.DataFrame([[1, 2]]), nodes, "age")
-    with pytest.raises(ValueError, match="or at least 2 columns, got 0"):
+    with pytest.raises(ValueError, match="links needs columns source and target, got 0"):
         Graph.from_frames(pd.DataFrame([[1], [2]]))
 
 
@@ -265,12 +265,17 @@ def test_repeats_and_self_loops_of_a_table_are_counted():
 @pytest.mark.parametrize(
     ("links", "nodes", "sensitive", "said"),
     [
+        ({"a": [1]}, None, None, "links needs columns source and target, got a"),
         (
-            {"a": [1]},
+            {"weight": [5], "source": [1], "dest": [2]},
             None,
             None,
-            "links needs columns source, target, or at least 2 columns, got a",
+            "Graph.from_frames: links has no column 'target'; call the columns source and target, "
+            "or put them first under two other names; columns: weight, source, dest",
         ),
+        ({"targets": [1], "target": [2]}, None, None, "has no column 'source'; call the columns"),
+        ({"a": [1], "b": [2]}, {"age": [1]}, "age", "nodes has no column of ids beside 'age'"),
+        ({"a": [1], "b": [2]}, {}, None, "nodes has no column of ids; add one"),
         ({"a": [1], "b": [None]}, None, None, "links, column 'b', row 0 holds no id"),
         ({"a": [1.5, 2.5], "b": [0.5, float("nan")]}, None, None, "column 'b', row 1 holds no id"),
         ({"a": ["x", "y"], "b": ["y", " "]}, None, None, "column 'b', row 1 holds no id"),

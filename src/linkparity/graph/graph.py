@@ -185,12 +185,13 @@ class Graph:
     ) -> "Graph":
         """Links and nodes as pandas tables, or any other tables that narwhals reads.
 
-        ``links`` has the columns ``source, target`` (or its first two), ``nodes`` has ``node`` (or
-        its first) and the column ``sensitive``; several columns are crossed. Nodes are in the
-        order of ``nodes``, then of ``links``. When ``bipartite``, sources are side 0 and targets
-        side 1; ``nodes`` describes both, or only the sources if it holds no target or if an id is
-        both a source and a target. A target that ``nodes`` does not describe then has no group;
-        any other node without a value is ``unknown``, see
+        ``links`` has the columns ``source, target`` (or, if neither is there, its first two),
+        ``nodes`` has ``node`` (or the first column that is no attribute) and the column
+        ``sensitive``; several columns are crossed. Nodes are in the order of
+        ``nodes``, then of ``links``. When ``bipartite``, sources are side 0 and targets side 1;
+        ``nodes`` describes both, or only the sources if it holds no target or if an id is both a
+        source and a target. A target that ``nodes`` does not describe then has no group; any other
+        node without a value is ``unknown``, see
         :func:`~linkparity.graph.groups.number_groups`. A
         :class:`~linkparity.graph.groups.GraphWarning` says where a side had to be guessed.
         """

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from linkparity.graph.columns import choose_ends, choose_node
 from linkparity.graph.groups import NO_GROUP, GraphWarning, missing
 from linkparity.support.arrays import check_unique
 from linkparity.support.errors import InputError, require, warn
@@ -49,7 +50,7 @@ def read_frames(
 ) -> RawGraph:
     """Tables that narwhals reads: pandas, polars, pyarrow, modin, duckdb and more."""
     table = _frame(links, "links")
-    ends = _pick_columns(table.columns, ("source", "target"), "links")
+    ends = choose_ends(table.columns, argument="links", caller=FRAMES)
     columns = _column_names(sensitive)
     described, values = _read_nodes(nodes, columns)
     ids, (listed, first, second) = encode(described, *(_ids(table, end, "links") for end in ends))
@@ -197,14 +198,14 @@ def _read_nodes(nodes: Any, wanted: list[str]) -> tuple[list[Hashable], list[obj
             )
         return [], []
     table = _frame(nodes, "nodes")
-    (column,) = _pick_columns(table.columns, ("node",), "nodes")
-    ids = _ids(table, column, "nodes")
-    check_unique(ids, f"nodes[{column!r}]", FRAMES)
     known = {str(name): name for name in table.columns}
     for name in wanted:
         if name not in known:
             fix = f"{did_you_mean(name, known)}columns: {', '.join(known)}"
             raise InputError(f"has no column {name!r}", fix, argument="nodes", caller=FRAMES)
+    column = choose_node(table.columns, wanted, argument="nodes", caller=FRAMES)
+    ids = _ids(table, column, "nodes")
+    check_unique(ids, f"nodes[{column!r}]", FRAMES)
     values = [table.get_column(known[name]).to_list() for name in wanted]
     return ids, values[0] if len(wanted) == 1 else list(zip(*values, strict=True))
 
@@ -219,19 +220,6 @@ def _frame(table: Any, argument: str) -> Any:
             f"got {type(table).__name__}"
         ) from None
     return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-
-
-def _pick_columns(columns: list[str], usual: tuple[str, ...], argument: str) -> tuple[str, ...]:
-    """The columns of the usual names, else the first ones."""
-    if set(usual) <= set(columns):
-        return usual
-    if len(columns) < len(usual):
-        problem = (
-            f"needs columns {', '.join(usual)}, or at least {len(usual)} columns, "
-            f"got {', '.join(map(str, columns)) or 'none'}"
-        )
-        raise InputError(problem, argument=argument, caller=FRAMES)
-    return tuple(columns[: len(usual)])
 
 
 def _ids(table: Any, column: str, argument: str) -> list[Hashable]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
+from linkparity.graph.columns import choose_ends, choose_node
 from linkparity.graph.groups import GraphWarning, UntidyPolicy, check_choice
 from linkparity.support.errors import InputError, warn
 from linkparity.support.registry import did_you_mean
@@ -144,29 +145,13 @@ def pick_columns(scores: Input, nodes: Input | None, options: ReadOptions) -> Co
 def pick_ends(
     table: Input, source: str | None, target: str | None, reserved: Sequence[str | None] = ()
 ) -> tuple[str, str]:
-    """The columns of the two nodes of a pair: as given, by their usual names, or the first two.
-
-    The first two are taken only where neither usual name occurs, and never a ``reserved`` one.
-    """
-    columns = table.columns
-    if len(columns) < 2:
-        problem = f"needs columns source and target, got {', '.join(columns)}"
-        raise InputError(problem, where=table.name)
-    ends = []
-    for position, (usual, given, argument) in enumerate(
-        (("source", source, "source"), ("target", target, "target_column"))
-    ):
-        if given is not None:
-            ends.append(_given(table, argument, given))
-        elif usual in columns:
-            ends.append(usual)
-        elif {"source", "target"} & set(columns) or columns[position] in reserved:
-            other = [name for name in columns if name not in ("source", "target", *reserved)]
-            fix = f"{did_you_mean(usual, other)}name it with {{{argument}=}}; {_listed(table)}"
-            raise InputError(f"no column {usual!r}", fix, where=table.name)
-        else:
-            ends.append(columns[position])
-    first, second = ends
+    """The columns of the two nodes of a pair, as :func:`~linkparity.graph.columns.choose_ends`."""
+    arguments = ("source", "target_column")
+    given = [
+        None if name is None else _given(table, argument, name)
+        for argument, name in zip(arguments, (source, target), strict=True)
+    ]
+    first, second = choose_ends(table.columns, given, reserved, arguments, where=table.name)
     if first == second:
         problem = f"source and target are both column {first!r}"
         fix = "name the two columns with {source=} and {target_column=}"
@@ -211,13 +196,7 @@ def pick_node_column(nodes: Input, sensitive: tuple[str, ...], node: str | None)
             raise InputError(f"no column {name!r}", fix, where=nodes.name)
     if node is not None:
         return _given(nodes, "node", node)
-    if "node" in nodes.columns:
-        return "node"
-    other = [name for name in nodes.columns if name not in sensitive]
-    if not other:
-        problem = f"has no column of ids beside {', '.join(map(repr, sensitive))}"
-        raise InputError(problem, "add one", where=nodes.name)
-    return other[0]
+    return str(choose_node(nodes.columns, sensitive, where=nodes.name))
 
 
 def not_listed(nodes: Input, column: str, given: str | None) -> tuple[str, str]:
