@@ -1,11 +1,14 @@
 """A file of rows, one JSON object per line: appended to, safe at any moment, one writer at a time.
 
-A row is one line, and it counts when its newline is on the disk. Whoever writes holds a lock on
-the open file, which ends with its process, however that ends. Rows are never changed in place:
-where some must go, the others are written to a new file, locked, which then takes the name.
+A row is one line, and it counts when its newline is on the disk. The first one comes with its file,
+by renaming: a file that has no whole row was not written here, and is left alone. Whoever writes
+holds a lock on the open file, which ends with its process, however that ends. Rows are never
+changed in place: where some must go, the others are written to a new file, locked, which then
+takes the name.
 """
 
 import gzip
+import json
 import os
 import zlib
 from collections.abc import Collection, Iterable
@@ -37,10 +40,10 @@ def read_rows(name: str) -> list[Row]:
 
 
 def _parse(name: str, content: bytes) -> tuple[list[Row], int]:
-    """The rows, and the number of bytes that they take."""
+    """The rows, and the number of bytes that they take: all, or all but a row that was cut off."""
     *lines, last = content.split(b"\n")
     size = len(content)
-    if _cut_off(last):
+    if any(map(bytes.strip, lines)) and _cut_off(last):
         size -= len(last)
     else:
         lines.append(last)
@@ -55,13 +58,15 @@ def _parse(name: str, content: bytes) -> tuple[list[Row], int]:
 
 
 def _cut_off(line: bytes) -> bool:
-    """Whether a line without its newline is the beginning of a row, and not a whole one."""
+    """Whether a line without its newline, after whole rows, is the beginning of another one."""
     if not line or not (line.startswith(BEGIN) or BEGIN.startswith(line)):
         return False
     try:
-        Row.from_json(line.decode())
-    except NOT_A_ROW:
+        json.loads(line)
+    except ValueError:
         return True
+    except RecursionError:  # no row is nested so deeply
+        return False
     return False
 
 
@@ -100,12 +105,12 @@ class RowsFile:
             content = Path(name).read_bytes()
             rows, size = _parse(name, content)
             self.rows = _kept(rows, again)
-            with Workspace(Path(name).resolve().parent) as workspace:  # also removes leftovers
-                if len(self.rows) < len(rows):
-                    self._replace(self.rows, workspace.path / "rows")
-                    return
-            os.ftruncate(self._file, size)
-            if size and not content[:size].endswith(b"\n"):
+            Workspace(Path(name).resolve().parent)  # removes what killed processes left
+            if len(self.rows) < len(rows):
+                self._rewrite(self.rows)
+            elif size < len(content):
+                os.ftruncate(self._file, size)
+            elif rows and not content.endswith(b"\n"):
                 self._write(b"\n")
         except BaseException:
             self.close()
@@ -113,7 +118,14 @@ class RowsFile:
 
     def append(self, row: Row) -> None:
         """Add a row; when this returns, it is on the disk."""
-        self._write(row.to_json().encode() + b"\n")
+        try:
+            if os.fstat(self._file).st_size:
+                self._write(row.to_json().encode() + b"\n")
+            else:
+                self._rewrite([row])
+        except OSError as error:
+            text = f"{error.strerror}; {len(self.rows)} rows are in place; free some space"
+            raise OSError(error.errno, f"{text} and run it again", self.name) from None
         self.rows.append(row)
 
     def _write(self, data: bytes) -> None:
@@ -123,21 +135,22 @@ class RowsFile:
             while written < len(data):
                 written += os.write(self._file, data[written:])
             os.fsync(self._file)
-        except OSError as error:
+        except OSError:
             with suppress(OSError):  # the next run leaves out a line that was cut off
                 os.ftruncate(self._file, before)
-            text = f"{error.strerror}; {len(self.rows)} rows are in place; free some space"
-            raise OSError(error.errno, f"{text} and run it again", self.name) from None
+            raise
 
-    def _replace(self, rows: Iterable[Row], path: Path) -> None:
-        """Give the name to a new file at ``path``, which is locked before it has it."""
+    def _rewrite(self, rows: Iterable[Row]) -> None:
+        """Give the name to a new file of these rows, which is locked before it has it."""
         target = Path(self.name).resolve()
-        path.write_text("".join(row.to_json() + "\n" for row in rows), encoding="utf-8")
-        path.chmod(target.stat().st_mode & 0o777)
-        new = os.open(path, os.O_RDWR | os.O_APPEND)
-        lock(new)
-        os.fsync(new)
-        os.replace(path, target)
+        with Workspace(target.parent) as workspace:
+            path = workspace.path / "rows"
+            path.write_text("".join(row.to_json() + "\n" for row in rows), encoding="utf-8")
+            path.chmod(target.stat().st_mode & 0o777)
+            new = os.open(path, os.O_RDWR | os.O_APPEND)
+            lock(new)
+            os.fsync(new)
+            os.replace(path, target)
         os.close(self._file)
         self._file = new
         sync(target.parent)
