@@ -64,9 +64,7 @@ Data = Annotated[
     str | None,
     typer.Option(help="Data directory; else $LINKPARITY_DATA, else the user's cache directory."),
 ]
-Sensitive = Annotated[
-    str, typer.Option(help="Column of the sensitive attribute; A,B crosses two columns.")
-]
+SENSITIVE = typer.Option(help="Column of the sensitive attribute; A,B crosses two columns.")
 Nodes = Annotated[str | None, typer.Option(help="Table of nodes with their attributes.")]
 Source = Annotated[str | None, typer.Option(help="Column of the first node of a pair.")]
 TargetColumn = Annotated[str | None, typer.Option(help="Column of the second node of a pair.")]
@@ -116,6 +114,16 @@ Intervals = Annotated[
 ]
 
 
+def attributes(sensitive: Sequence[str]) -> tuple[str, ...]:
+    """The columns that ``--sensitive`` names; it can be given once."""
+    from linkparity.tables.reading.columns import listed
+
+    if len(sensitive) > 1:
+        fix = f"cross the columns with {{sensitive={','.join(sensitive)}}}"
+        raise InputError(f"is given {len(sensitive)} times", fix, argument="sensitive")
+    return listed(*sensitive)
+
+
 @dataclass(frozen=True)
 class TableOptions:
     """Which score table is read, and how: the options that ``audit`` and ``project`` share."""
@@ -123,7 +131,7 @@ class TableOptions:
     scores: Annotated[
         str, typer.Argument(help="Table of scores: csv, csv.gz, tsv, tsv.gz, parquet, or - .")
     ]
-    sensitive: Sensitive
+    sensitive: Annotated[list[str], SENSITIVE]
     nodes: Nodes = None
     source: Source = None
     target_column: TargetColumn = None
@@ -159,7 +167,7 @@ class TableOptions:
         from linkparity.tables.reading.files import FileTables
 
         options = ReadOptions(
-            listed(self.sensitive), self.source, self.target_column, self.score, self.logit,
+            attributes(self.sensitive), self.source, self.target_column, self.score, self.logit,
             self.label, self.node,
             UntidyPolicy(self.unknown, self.duplicates, self.self_loops),  # type: ignore[arg-type]
             self.directed, self.bipartite, weight=self.weight,
@@ -179,7 +187,7 @@ class GraphOptions:
     name: Annotated[str | None, typer.Argument(help="Name of a data set; or give --links.")] = None
     links: Annotated[str | None, typer.Option(help="Table of links: source, target.")] = None
     nodes: Nodes = None
-    sensitive: Sensitive = ""
+    sensitive: Annotated[list[str] | None, SENSITIVE] = None
     source: Source = None
     target_column: TargetColumn = None
     node: Node = None
@@ -202,7 +210,7 @@ class GraphOptions:
             if not fits and getattr(self, each.name) != each.default:
                 other = "--links" if by_name else "the NAME of a data set"
                 raise InputError(f"goes with {other}", "leave it out", argument=each.name)
-        if self.links is not None and not (self.nodes and self.sensitive):
+        if self.links is not None and not (self.nodes and any(self.sensitive or ())):
             raise InputError("--links needs --nodes and --sensitive, which make the groups")
 
     def graph(self, on_stage: Callable[[str], object] = lambda stage: None) -> "Graph":
@@ -217,7 +225,7 @@ class GraphOptions:
 
         on_stage(f"reading {self.links} and {self.nodes}")
         policy = UntidyPolicy(self.unknown, self.duplicates, self.self_loops)  # type: ignore[arg-type]
-        sensitive = listed(self.sensitive)
+        sensitive = attributes(self.sensitive or ())
         columns = (self.source, self.target_column, self.node)
         return read_graph(
             GraphFiles(
