@@ -1,14 +1,18 @@
 """Experiments: which fits there are, and errors with row and key."""
 
 import json
+import math
 import re
+import time
 from itertools import product
 
 import pytest
 
 import linkparity as lp
+from linkparity.experiments import experiment_checks
 from linkparity.experiments.experiment_file import find_row
 from linkparity.experiments.fit import LEVELS, DataSource, Fit, _quantiles
+from linkparity.experiments.rows import Row
 from linkparity.metrics.measures import MEASURES
 from linkparity.models import MODELS
 from linkparity.models.maxent import MaxEnt
@@ -103,6 +107,15 @@ def test_a_file_says_what_keywords_say(tmp_path):
         ("seeds = true", "row 3, key 'seeds': must be a number of seeds or a list, got True"),
         ("seeds = [1, true]", "row 3, key 'seeds', entry 2: must be a whole number, got True"),
         ("seeds = [\n  1,\n  2,\n  1.5,\n]", "row 6, key 'seeds', entry 3: must be a whole numb"),
+        (
+            "seeds = 1000000000",
+            "row 3, key 'seeds': has 1,000,000,000 values; an exp",
+        ),
+        ("seeds = 99999\ngammas = [1, 2]\ncriteria = 'dp'", "asks for too many fits (1 graph, 99,"),
+        (
+            "gammas = [1" + 400 * "0" + "]",
+            "row 3, key 'gammas', entry 1: must be a number",
+        ),
         ("seeds = -1", "row 3, key 'seeds': must be at least 0 and below 2^32, got -1"),
         ('pairs = "al"', "row 3, key 'pairs': "),
         ('postprocess = "tilt"', "row 3, key 'postprocess', entry 1: unknown post-processing"),
@@ -139,6 +152,10 @@ def test_mistakes_name_the_file_the_row_and_the_key(tmp_path, text, said):
     [
         ("", "no data are given; write data = "),
         ('data = ["polbooks"]', "no models are given; write models = "),
+        (
+            'data = [["polbooks"]]\nmodels = "cne"',
+            "row 1, key 'data', entry 1: must be the name",
+        ),
         ('data = ["polbook"]\nmodels = "cne"', "row 1, key 'data', entry 1: unknown data set 'pol"),
         (
             'data = "polbooks"\nmodels = [\n\n  "cne",  # yes\n  "gea",\n]',
@@ -202,6 +219,57 @@ def test_rows_of_keys_are_found_as_by_counting():
     rows |= {("c", 0): 8, ("c", 0, "d"): 9, ("c", 1): 10, ("c", 1, "d"): 11, ("c", 1, "e"): 10}
     assert {path: find_row(text, path) for path in rows} == rows
     assert find_row(text, ("z",)) is None
+
+
+def test_brackets_and_quotes_in_strings_and_comments_are_no_lists():
+    text = r"""a = ['[', "]\"],", # ] ,
+  ''', [''', {b = [1, 2], c = "}"},
+  "last",
+]
+"b.c" . 'd' = { e = [1,
+2] }
+[ x . "y z" ] # [[no]]
+k = 1
+[[ x."y z".l ]]
+k = 2
+"""
+    rows = {("a", 0): 1, ("a", 1): 1, ("a", 2): 2, ("a", 3): 2, ("a", 3, "b", 1): 2, ("a", 4): 3}
+    rows |= {("b.c", "d"): 5, ("b.c", "d", "e", 1): 5, ("x", "y z"): 7, ("x", "y z", "k"): 8}
+    rows |= {("x", "y z", "l", 0, "k"): 10, ("x", "y z", "l", 1): 9}
+    assert {path: find_row(text, path) for path in rows} == rows
+
+
+def test_long_files_are_searched_once():
+    count = 4000
+    lists = ["models = [", *(f'  {{name = "cne", dimension = {i}}},' for i in range(count)), "]"]
+    tables = [line for i in range(count) for line in ("[[files]]", f"links = '{i}'")]
+    text = "\n".join([*lists, *tables])
+    began = time.process_time()
+    assert find_row(text, ("models", count - 1, "dimensoin")) == count + 1
+    assert find_row(text, ("files", count - 1, "links")) == 3 * count + 2
+    assert time.process_time() - began < 5
+
+
+def test_no_value_of_a_setting_is_a_fault_of_the_program():
+    odd = [None, True, -1, 1.5, math.nan, 10**400, "", "x", [], [[]], {}, {"a": 1}, [[3]], object()]
+    keys = {"data", "criteria", "gammas", "seeds", "pairs", "strengths", "measures", "files"}
+    keys |= {"models", "postprocess"}
+    entries = [{key: value} for key in keys for value in odd]
+    for key in ("dimension", "lr", "hidden", "target", "tolerance", "patience", "name"):
+        entries += [{"models": [{"name": "gae", key: value}], "criteria": "dp"} for value in odd]
+    refused = 0
+    for entry in entries:
+        try:
+            lp.Experiment(**({"data": ["polbooks"], "models": ["cne"]} | entry))
+        except InputError:
+            refused += 1
+    assert refused > len(entries) / 2
+
+
+def test_a_fault_of_the_program_is_no_setting(monkeypatch):
+    monkeypatch.setattr(experiment_checks, "check_parameters", lambda *_: 1 + "1")
+    with pytest.raises(TypeError, match="unsupported operand"):
+        lp.Experiment(["polbooks"], [{"name": "cne", "lr": 1}])
 
 
 def test_ids_tell_fits_apart_by_what_decides_the_result():
@@ -283,4 +351,8 @@ def test_a_failure_is_a_row_with_the_keys_of_any_other():
     row = fit.row()
     assert row.error.startswith("Diverged: ")
     assert row.id == fit.id
-    assert row.to_dict().keys() == fit.failed("x").to_dict().keys() >= MEASURES.keys()
+    assert row.to_dict().keys() - {"traceback"} == fit.failed("x").to_dict().keys()
+    assert row.to_dict().keys() >= MEASURES.keys()
+    assert row.traceback.startswith("Traceback (most recent call last)")
+    assert "training/loop.py" in row.traceback
+    assert Row.from_json(row.to_json()) == row

@@ -1,8 +1,8 @@
 """An experiment: data sets × models × criteria × strengths × seeds, as a list of fits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from linkparity.experiments.experiment_file import located, read_toml
 from linkparity.experiments.fit import DataSource, Fit
 from linkparity.metrics.measures import MEASURES
 from linkparity.models import MODELS
+from linkparity.support.display import counted
 from linkparity.support.files import STREAM
 
 NONE = "none"
@@ -77,7 +78,7 @@ class Experiment:
         for key, value in found.items():
             object.__setattr__(self, key, value)
         self._check_training()
-        self.sources()
+        self._check_size(len(self.sources()))
 
     def _check_training(self) -> None:
         """Have the predictor check what several keys say together."""
@@ -92,6 +93,13 @@ class Experiment:
             raise SettingError(("strengths",), problem, "leave it out")
         for (position, strength), name in product(enumerate(self.strengths), strong):
             check.check_predictor(("strengths", position), model=name, strength=strength)
+
+    def _check_size(self, sources: int) -> None:
+        """Refuse more fits than any run could do."""
+        trainings = sum(1 for _ in islice(self._trainings(), check.MAX_FITS + 1))
+        if sources * len(self._seeds()) * trainings > check.MAX_FITS:
+            kinds = f"{counted(sources, 'graph')}, {counted(len(self._seeds()), 'seed')}"
+            raise check.too_many((), f"asks for too many fits ({kinds}, and the models' settings)")
 
     @classmethod
     def read(cls, path: str | Path) -> "Experiment":
@@ -112,7 +120,8 @@ class Experiment:
     def sources(self, data: str | None = None) -> list[DataSource]:
         """The data sets and own graphs; ``data`` is the data directory."""
         found = [DataSource(name, None, data) for name in self.data]
-        for position, entry in enumerate(self.files):
+        entries = () if self.files == () else check.as_list(self.files, ("files",))
+        for position, entry in enumerate(entries):
             name, files = check.graph_files(entry, ("files", position))
             if name in (source.name for source in found):
                 fix = "give it another name"
@@ -124,9 +133,10 @@ class Experiment:
         """Every fit, seed by seed; loads the data to know their hash."""
         measures = tuple(self.measures) or tuple(MEASURES)
         found = []
+        trainings = list(self._trainings())
         for source in self.sources(data):
             digest = source.sha256()
-            for seed, parameters in product(self._seeds(), self._trainings()):
+            for seed, parameters in product(self._seeds(), trainings):
                 found.append(Fit(source, digest, {**parameters, "seed": seed}, measures))
         return found
 
@@ -134,9 +144,8 @@ class Experiment:
         assert not isinstance(self.seeds, int)
         return self.seeds
 
-    def _trainings(self) -> list[dict[str, Any]]:
+    def _trainings(self) -> Iterator[dict[str, Any]]:
         """The predictor's parameters of every combination, without the seed."""
-        found = []
         for entry, criterion in product(self.models, self.criteria):
             assert isinstance(entry, Mapping)
             model = _model_parameters(entry)
@@ -149,8 +158,7 @@ class Experiment:
                     "criterion": None if plain else criterion, "gamma": gamma, "pairs": self.pairs,
                     "strength": strength, "postprocess": None if way == NONE else way,
                 }  # fmt: skip
-                found.append(model | {k: v for k, v in varied.items() if v is not None})
-        return found
+                yield model | {k: v for k, v in varied.items() if v is not None}
 
 
 def _model_parameters(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Checks of an experiment's settings; every error has the path of the key that it is about."""
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from linkparity.support.files import STREAM
 from linkparity.support.registry import Registry, did_you_mean
 from linkparity.tables.reading.columns import listed
 
+#: Number of fits, and of values of one key, that an experiment has at most.
+MAX_FITS = 100_000
 #: Keys from the top of an experiment down; a number is the position in a list.
 KeyPath = tuple[str | int, ...]
 #: Parameters of the predictor that an experiment varies, or that have a key of their own.
@@ -60,18 +62,37 @@ def check_keys(given: Mapping[str, Any], known: Collection[str], path: KeyPath =
 
 
 def as_list(value: object, path: KeyPath) -> list[Any]:
-    """A list, or one value as a list of one; never empty."""
-    found = list(value) if isinstance(value, list | tuple | range) else [value]
+    """A list, or one value as a list of one; never empty, and never too long."""
+    found = value if isinstance(value, list | tuple | range) else [value]
     if not found:
         raise SettingError(path, "is empty", "give at least one value, or leave it out")
-    return found
+    if len(found) > MAX_FITS:
+        raise too_many(path, f"has {len(found):,} values")
+    return list(found)
+
+
+def too_many(path: KeyPath, problem: str) -> SettingError:
+    """The error for an experiment that would never end."""
+    fix = f"an experiment has at most {MAX_FITS:,} fits, so split it into several"
+    return SettingError(path, problem, fix)
 
 
 def check_repeated(values: Sequence[object], path: KeyPath) -> None:
     """Refuse a value that occurs twice: it would be the same fit."""
+    seen = set()
     for position, value in enumerate(values):
-        if value in values[:position]:
+        if (known := _hashable(value)) in seen:
             raise SettingError((*path, position), f"repeats {value!r}", "leave it out")
+        seen.add(known)
+
+
+def _hashable(value: object) -> Hashable:
+    """The same for equal values."""
+    if isinstance(value, Mapping):
+        return frozenset((key, _hashable(part)) for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    return value if isinstance(value, Hashable) else id(value)
 
 
 def names(value: object, path: KeyPath, kind: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -79,6 +100,8 @@ def names(value: object, path: KeyPath, kind: str, known: Iterable[str]) -> tupl
     found = as_list(value, path)
     registry = Registry(kind, dict.fromkeys(known))
     for position, name in enumerate(found):
+        if not isinstance(name, str):
+            raise SettingError((*path, position), f"must be the name of a {kind}, got {name!r:.60}")
         _blame((*path, position), registry.__getitem__, name)
     check_repeated(found, path)
     return tuple(found)
@@ -101,12 +124,9 @@ def seeds(value: object) -> tuple[int, ...]:
     if isinstance(value, bool) or value == 0:
         raise SettingError(("seeds",), f"must be a number of seeds or a list, got {value!r}")
     if isinstance(value, int):
-        return tuple(range(_blame(("seeds",), check_seed, value, "", "")))
-    found = as_list(value, ("seeds",))
-    for position, seed in enumerate(found):
-        if isinstance(seed, bool):
-            raise SettingError(("seeds", position), f"must be a whole number, got {seed!r}")
-        _blame(("seeds", position), check_seed, seed, "", "")
+        value = range(_blame(("seeds",), check_seed, value, "", ""))
+    given = as_list(value, ("seeds",))
+    found = [_blame(("seeds", i), check_seed, seed, "", "") for i, seed in enumerate(given)]
     check_repeated(found, ("seeds",))
     return tuple(found)
 
@@ -186,5 +206,3 @@ def _blame(path: KeyPath, check: Callable[..., Any], *values: Any) -> Any:
         return check(*values)
     except Explained as error:
         raise SettingError(path, error.message.problem, error.message.fix) from None
-    except (ValueError, TypeError) as error:
-        raise SettingError(path, str(error)) from None

@@ -1,11 +1,24 @@
 """The TOML file of an experiment: reading it, and the row that a key is in."""
 
+import re
 import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from linkparity.experiments.experiment_checks import KeyPath, SettingError, key_text
 from linkparity.support.errors import InputError
+
+#: Comments, strings of four kinds, words, and single characters such as brackets and line ends.
+TOKEN = re.compile(
+    r"""
+    \#[^\n]* | "{3} (?:\\.|[^\\])*? "{3,5} | '{3} .*? '{3,5} | " (?:\\.|[^"\\\n])* " | ' [^'\n]* '
+    | [^\s\[\]{},\#"']+ | .
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 
 
 def read_toml(name: str) -> tuple[str, dict[str, Any]]:
@@ -33,33 +46,90 @@ def located(error: SettingError, name: str, text: str) -> InputError:
 def find_row(text: str, path: KeyPath) -> int | None:
     r"""The row that a key, or an entry of a list, is in, counted from 1; None if it is in none.
 
-    A key is in the statement after which the text up to there has the key. Within a list of
-    several rows, the text is closed with a bracket to count the entries so far.
+    Where the key is not there, that of the table or list that should hold it. Time is linear in
+    the length of the text.
 
     >>> find_row('data = "a"\n\nmodels = [\n  "cne",\n  {name = "gae"},\n]', ("models", 1))
     5
     """
-    lines = text.splitlines(keepends=True)
-    begin = 0
-    for end in range(1, len(lines) + 1):
-        found = _parse("".join(lines[:end]))
-        if found is None:
+    placed = list(_place_statements(text))
+    while path:
+        for table, values, statement in placed:
+            if values is None and path == table[: len(path)]:
+                return statement.row
+            inside = path[len(table) :]
+            if values is not None and path[: len(table)] == table and _has(values, inside):
+                entry = next((key for key in inside if isinstance(key, int)), None)
+                return statement.row if entry is None else statement.row_of(entry)
+        path = path[:-1]
+    return None
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A key with its value, or the header of a table.
+
+    Attributes:
+        text: all of it, with the comments before it.
+        row: of its first word.
+        header: whether it is a header.
+        entries: the row of each entry of the list that is its value.
+    """
+
+    text: str
+    row: int
+    header: bool
+    entries: tuple[int, ...]
+
+    def row_of(self, entry: int) -> int:
+        """The row of an entry; that of the statement where its value is no list."""
+        return self.entries[entry] if entry < len(self.entries) else self.row
+
+
+def _place_statements(text: str) -> Iterator[tuple[KeyPath, dict[str, Any] | None, _Statement]]:
+    """The path of the table that each statement is in, its values (None: a header), and itself."""
+    count: Counter[KeyPath] = Counter()
+    table: KeyPath = ()
+    for statement in _statements(text):
+        found: Any = tomllib.loads(statement.text)
+        if not statement.header:
+            yield table, found, statement
             continue
-        if _has(found, path):
-            for last in range(begin + 1, end):
-                if _has(_parse("".join(lines[:last]) + "\n]"), path):
-                    return last
-            entry = any(isinstance(key, int) for key in path)
-            return end if entry else begin + 1 + _blank(lines[begin:end])
-        begin = end
-    return find_row(text, path[:-1]) if path else None
+        table = ()
+        while found:
+            ((key, found),) = found.items()
+            table += (key,)
+            if isinstance(found, list):
+                count[table] += 1
+                found = found[0]
+            if count[table]:
+                table += (count[table] - 1,)
+        yield table, None, statement
 
 
-def _parse(text: str) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return None
+def _statements(text: str) -> Iterator[_Statement]:
+    """The statements of a text that is valid TOML."""
+    begin, row, depth, first, header, entries = 0, 1, 0, 0, False, list[int]()
+    in_list = next_entry = False
+    for found in TOKEN.finditer(text + "\n"):
+        token = found[0]
+        if token == "\n" and not depth:
+            if first:
+                yield _Statement(found.string[begin : found.end()], first, header, tuple(entries))
+            begin, first, entries, in_list = found.end(), 0, [], False
+        elif not token.isspace() and token[0] != "#":
+            if not first:
+                first, header = row, token == "["
+            if next_entry and token != "]":
+                entries.append(row)
+            next_entry = depth == 1 and in_list and token == ","
+            if token in ("[", "{"):
+                depth += 1
+                if depth == 1:
+                    next_entry = in_list = token == "["
+            elif token in ("]", "}"):
+                depth -= 1
+        row += token.count("\n")
 
 
 def _has(found: Any, path: KeyPath) -> bool:
@@ -73,10 +143,4 @@ def _has(found: Any, path: KeyPath) -> bool:
         if not inside:
             return False
         found = found[key]
-    return found is not None and bool(path)
-
-
-def _blank(lines: list[str]) -> int:
-    """Number of rows before the first that is neither empty nor a comment."""
-    used = (place for place, line in enumerate(lines) if line.strip() and line.strip()[0] != "#")
-    return next(used, 0)
+    return bool(path)

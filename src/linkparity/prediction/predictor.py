@@ -1,7 +1,6 @@
 """LinkPredictor: fit on a graph and predict, with the interface of scikit-learn."""
 
 import inspect
-import math
 import operator
 import time
 from collections.abc import Callable, Mapping
@@ -24,6 +23,7 @@ from linkparity.support.randomness import stream
 from linkparity.support.registry import did_you_mean
 from linkparity.training.loop import TrainingWarning, check_pairs, train
 from linkparity.training.objective import (
+    LARGEST,
     Epoch,
     Objective,
     Settings,
@@ -298,7 +298,7 @@ OPTION_KINDS: dict[object, tuple[Callable[[Any], bool], str]] = {
         "a whole number > 0",
     ),
     float: (
-        lambda v: isinstance(v, Real) and not isinstance(v, bool) and 0 < float(v) < math.inf,
+        lambda v: isinstance(v, Real) and not isinstance(v, bool) and 0 < v <= LARGEST,  # type: ignore[operator]
         "a number > 0",
     ),
     bool: (lambda v: isinstance(v, bool), "true or false"),

@@ -297,7 +297,7 @@ def _tilts(start: object, cells: Cells) -> np.ndarray:
 def _number(value: object) -> float | None:
     try:
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -41,8 +41,13 @@ def tensor(values: object) -> Tensor:
 
 
 def whole_number(value: object, argument: str, caller: str) -> int:
-    """``value`` as an int, for anything that is one: 3, ``numpy.int64(3)``, ``torch.tensor(3)``."""
+    """``value`` as an int, for anything that is one: 3, ``numpy.int64(3)``, ``torch.tensor(3)``.
+
+    Booleans are refused.
+    """
     try:
+        if isinstance(value, bool):
+            raise TypeError
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         problem = f"must be a whole number, got {value!r}"
@@ -55,7 +60,11 @@ def real_number(value: object, argument: str, caller: str) -> float:
         value = value.item()
     if not isinstance(value, Real) or isinstance(value, bool):
         raise InputError(f"must be a number, got {value!r}", argument=argument, caller=caller)
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        problem = f"must be a number below 1e308, got {value!s:.40} …"
+        raise InputError(problem, argument=argument, caller=caller) from None
 
 
 def check_seed(value: object, argument: str, caller: str) -> int:
