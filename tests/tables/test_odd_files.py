@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -196,7 +197,36 @@ def test_damaged_tilts_are_refused(here, capfd, damage):
     Path("t.json").write_text(text.replace(*damage))
     capfd.readouterr()
     said = refused(capfd, *args, "--out", "g.csv", "--apply", "t.json")
-    assert said.startswith("t.json: is not a tilt file")
+    problems = r"is damaged: not valid JSON|is not a tilt file|.*key '.*' (cannot hold|has) "
+    assert re.match(rf"t\.json: ({problems})", said)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("tilt", 1e308), ("tilt", -1e7), ("tilt", True), ("tilt", 10**400), ("groups", "red")],
+)
+def test_tilts_that_nobody_fitted_are_refused_with_the_key(here, capfd, key, value):
+    args = ("project", "s.csv", *COMMON)
+    assert exit_code(*args, "--out", "f.csv", "--save-tilts", "t.json") == 0
+    saved = json.loads(Path("t.json").read_text())
+    saved["cells"][2][key] = value
+    Path("t.json").write_text(json.dumps(saved))
+    capfd.readouterr()
+    said = refused(capfd, *args, "--out", "g.csv", "--apply", "t.json")
+    assert said.startswith(f"t.json: key 'cells', entry 3: key '{key}' cannot hold {value!r:.10}")
+    assert not Path("g.csv").exists()
+
+
+@pytest.mark.parametrize("change", [{"label": True}, {"directed": 0}, {"target": True}])
+def test_true_is_not_1_in_a_file_of_tilts(here, capfd, change):
+    args = ("project", "s.csv", *COMMON)
+    assert exit_code(*args, "--out", "f.csv", "--save-tilts", "t.json") == 0
+    saved = json.loads(Path("t.json").read_text())
+    (saved["cells"][0] if "label" in change else saved).update(change)
+    Path("t.json").write_text(json.dumps(saved))
+    capfd.readouterr()
+    said = refused(capfd, *args, "--out", "g.csv", "--apply", "t.json")
+    assert f"key {next(iter(change))!r} cannot hold {next(iter(change.values()))!r}; make" in said
 
 
 def test_tilts_know_their_criterion(here, capfd):

@@ -251,6 +251,6 @@ def test_a_wrong_tilt_by_and_a_damaged_file_are_one_line(case, tmp_path):
     saved = json.loads(tilts.read_text())
     assert saved["tilt_by"] == "groups"
     tilts.write_text(json.dumps(saved | {"tilt_by": "nodes"}))
-    with pytest.raises(ValueError, match=r"t.json: is not a tilt file"):
+    with pytest.raises(ValueError, match=r"t.json: key 'tilt_by' cannot hold 'nodes'; make"):
         lp.project(scores, "kind", people, apply=tilts)
     assert isinstance(lp.project(scores, "kind", people, criterion="weak-dp"), pd.DataFrame)

@@ -27,6 +27,8 @@ from linkparity.projection.sums import Sums, SumSource, binned_sums, tensor_sums
 from linkparity.support.errors import InputError
 
 TILT_BY = ("groups", "labels")
+#: No tilt of a saved file is further from 0; at 745 the smallest float64 becomes 1/2.
+LARGEST_TILT = 1e6
 #: Beyond the largest logit by this, a tilt changes no mean by more than 1e-6.
 MARGIN = 14.0
 #: A mean that cannot meet its target may be so much further from it than the nearest one.

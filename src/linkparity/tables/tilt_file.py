@@ -2,15 +2,16 @@
 
 import json
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linkparity.criteria import Cells, trainable
-from linkparity.projection.group_tilts import TILT_BY, owners
+from linkparity.projection.group_tilts import LARGEST_TILT, TILT_BY, owners
 from linkparity.support.errors import InputError
 from linkparity.support.files import read_json
 from linkparity.tables.fit_table import (
@@ -83,7 +84,7 @@ def read_tilts(
         raise InputError("no such file", MAKE_ONE, where=name)
     try:
         found = _parse(name, read_json(path))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError):
         raise InputError("is not a tilt file", MAKE_ONE, where=name) from None
     if target != "model" or tolerance:
         fix = "leave out {target=} and {tolerance=}"
@@ -100,42 +101,71 @@ def read_tilts(
 
 
 def _parse(name: str, saved: dict[str, Any]) -> SavedTilts:
-    """The content of a file; some error for anything that is not valid."""
-    if saved["format"] not in (FORMAT, OLD_FORMAT) or saved["criterion"] not in trainable():
+    """The content of a file; a key that is missing, and an object that is none, are any error."""
+    if saved["format"] not in (FORMAT, OLD_FORMAT):
         raise KeyError("format")
-    tilt_by = "labels" if saved["format"] == OLD_FORMAT else saved["tilt_by"]
-    if tilt_by not in TILT_BY:
-        raise ValueError("tilt_by")
-    cells = tuple(
-        CellTilt(tuple(map(_text, cell["groups"])), cell.get("label"), _finite(cell["tilt"]))
-        for cell in saved["cells"]
-    )
-    if any(cell.label not in (None, 0, 1) for cell in cells):
-        raise ValueError("label")
-    target = saved["target"]
-    targets: float | dict[Hashable, float] = (
-        {int(key): _finite(value) for key, value in target.items()}
-        if isinstance(target, dict)
-        else _finite(target)
-    )
-    directed = bool(saved["directed"])
+    values = {"tilt_by": "labels", **saved} if saved["format"] == OLD_FORMAT else saved
+    read = partial(_read_value, name, values)
+    criterion = read("criterion", lambda value: _is_text(value) and value in trainable())
+    directed = read("directed", lambda value: isinstance(value, bool))
+    cells = tuple(_read_cell(name, at, cell) for at, cell in enumerate(saved["cells"], 1))
     if len({_key(cell.groups, cell.label, directed) for cell in cells}) < len(cells):
-        raise ValueError("a repeated cell")
-    attribute = _text(saved["attribute"])
-    return SavedTilts(name, saved["criterion"], tilt_by, attribute, directed, targets, cells)
+        raise InputError("key 'cells' has a cell twice", MAKE_ONE, where=name)
+    return SavedTilts(
+        name,
+        criterion,
+        read("tilt_by", lambda value: value in TILT_BY),
+        read("attribute", _is_text),
+        directed,
+        _read_target(name, saved),
+        cells,
+    )
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(value)
+def _read_target(name: str, saved: dict[str, Any]) -> float | dict[Hashable, float]:
+    target = saved["target"]
+    if not isinstance(target, dict):
+        return float(_read_value(name, saved, "target", _is_probability))
+    place = f"{name}: key 'target'"
+    return {
+        int(_read_value(place, {"label": key}, "label", lambda text: text in ("0", "1"))): float(
+            _read_value(place, target, key, _is_probability)
+        )
+        for key in target
+    }
+
+
+def _read_cell(name: str, at: int, cell: dict[str, Any]) -> CellTilt:
+    place = f"{name}: key 'cells', entry {at}"
+    groups = _read_value(
+        place, cell, "groups", lambda value: isinstance(value, list) and all(map(_is_text, value))
+    )
+    label = cell.get("label")
+    if label is not None:
+        _read_value(place, cell, "label", lambda value: _is_number(value) and value in (0, 1))
+    tilt = _read_value(
+        place, cell, "tilt", lambda value: _is_number(value) and abs(value) <= LARGEST_TILT
+    )
+    return CellTilt(tuple(groups), label, float(tilt))
+
+
+def _read_value(where: str, values: dict[str, Any], key: str, fits: Callable[[Any], bool]) -> Any:
+    """The value of a key; an error that names it where it is not as it was written."""
+    if not fits(value := values[key]):
+        raise InputError(f"key {key!r} cannot hold {value!r:.60}", MAKE_ONE, where=where)
     return value
 
 
-def _finite(value: object) -> float:
-    number = float(value)  # type: ignore[arg-type]
-    if isinstance(value, str) or not math.isfinite(number):
-        raise ValueError(value)
-    return number
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_probability(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
 
 
 def apply_tilts(table: ScoreTable, stats: Statistics, saved: SavedTilts) -> Tilted:
