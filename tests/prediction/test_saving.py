@@ -16,6 +16,7 @@ from safetensors.torch import save as save_tensors
 from saving_jobs import save_forever, save_together
 
 from linkparity import Graph, LinkModel, LinkPredictor
+from linkparity.criteria.eo import EqualOpportunity
 from linkparity.datasets import load
 from linkparity.experiments import train_run
 from linkparity.models import MODELS
@@ -531,3 +532,83 @@ def test_another_output_is_not_the_run_or_a_file_in_it(tmp_path):
         check_place(run, beside=str(run / "model.json"))
     check_place(run, beside=str(run / "page.html"))
     check_place(run, beside=str(tmp_path / "page.html"))
+
+
+def leaves(value, path=()):
+    """Every place in JSON that is no dict or filled list, by its path."""
+    if not isinstance(value, dict | list) or not value:
+        return [path]
+    inside = value.items() if isinstance(value, dict) else enumerate(value)
+    return [leaf for key, part in inside for leaf in leaves(part, (*path, key))]
+
+
+def exchange(value, path, new):
+    """Put a value in a place, and return the one that was there."""
+    for key in path[:-1]:
+        value = value[key]
+    old, value[path[-1]] = value[path[-1]], new
+    return old
+
+
+@pytest.mark.parametrize("new", [{"a": 1}, True, 1e308, ["x"]], ids=repr)
+def test_no_value_of_the_manifest_can_be_another_one(tmp_path, new):
+    graph = planted()
+    names = [*range(5), *(f"n{i}" for i in range(5, graph.num_nodes))]
+    groups = ("a", "b", "c")[: graph.num_groups]
+    graph = Graph(graph.num_nodes, graph.links, graph.group, groups, names=names, attribute="hue")
+    run = tmp_path / "run"
+    quick("gae", criterion="dp", options={"hidden": 4}, patience=7).fit(graph).save(run)
+    about = json.loads((run / "model.json").read_text())
+    places = [path for path in leaves(about) if path[0] != "history" or path[1] == 1]
+    accepted, said = [], []
+    for path in [path for path in places if path[:2] != ("graph", "names") or path[2] == 7]:
+        old = exchange(about, path, new)
+        (run / "model.json").write_text(json.dumps(about))
+        try:
+            LinkPredictor.load(run)
+            accepted.append(path)
+        except InputError as error:
+            said.append(str(error))
+        exchange(about, path, old)
+    assert accepted == ([("graph", "unknown_kept")] if new is True else [])
+    assert len(said) > 30
+    assert not [text for text in said if "\n" in text or not text.startswith(str(run))]
+
+
+def test_what_a_class_of_ones_own_raises_is_not_hidden(tmp_path):
+    LinkPredictor(Own).fit(planted()).save(tmp_path / "run")
+
+    class Faulty(Own):
+        def __init__(self, *args, **more):
+            super().__init__(*args, **more)
+            raise RuntimeError("not today")
+
+    class Larger(Own):
+        def __init__(self, graph, dimension=3, *, generator):
+            super().__init__(graph, 2 * dimension, generator=generator)
+
+    with pytest.raises(RuntimeError, match=r"^not today$"):
+        LinkPredictor.load(tmp_path / "run", model=Faulty)
+    with pytest.raises(InputError, match=r"run: its tensors do not fit .*Larger .*pass the class"):
+        LinkPredictor.load(tmp_path / "run", model=Larger)
+
+
+def test_a_criterion_of_ones_own_is_loaded_with_an_instance(tmp_path):
+    class Within(EqualOpportunity):
+        """Another class than that of the criterion whose name it has."""
+
+    graph = planted()
+    predictor = quick(criterion=Within()).fit(graph)
+    predictor.save(tmp_path / "run")
+    for wrong in (None, "eo", Within):
+        with pytest.raises(InputError, match=r"with a criterion of your own, .*Within; pass an in"):
+            LinkPredictor.load(tmp_path / "run", criterion=wrong)
+    own = Within()
+    loaded = LinkPredictor.load(tmp_path / "run", criterion=own)
+    assert loaded.criterion is own
+    index = all_index(graph)
+    assert np.array_equal(loaded.predict_logits(index), predictor.predict_logits(index))
+    loaded.save(tmp_path / "again")
+    assert LinkPredictor.load(tmp_path / "again", criterion=own).criterion is own
+    quick(criterion=EqualOpportunity()).fit(graph).save(tmp_path / "plain")
+    assert LinkPredictor.load(tmp_path / "plain").criterion == "eo"

@@ -1,6 +1,5 @@
 """What a fitted predictor does: predict, rank, save, load."""
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Self
@@ -9,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from linkparity.criteria import Criterion
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import GraphWarning
 from linkparity.models import LinkModel
 from linkparity.prediction.postprocess import Tilts
 from linkparity.prediction.ranking import (
@@ -22,7 +21,6 @@ from linkparity.prediction.ranking import (
 )
 from linkparity.support.arrays import expit
 from linkparity.support.errors import InputError, PlainError
-from linkparity.support.randomness import stream
 from linkparity.training.objective import Epoch
 
 
@@ -44,14 +42,10 @@ class FittedPredictor:
         raise NotImplementedError
 
     def restore(
-        self, state: dict[str, Tensor], rows: list[Epoch], tilts: Tilts | None, seconds: float
+        self, model: LinkModel, rows: list[Epoch], tilts: Tilts | None, seconds: float
     ) -> None:
         """Take on the fitted attributes of a saved predictor, given ``graph_``."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", GraphWarning)
-            self.model_ = self.build(self.graph_, stream(self.seed, "model"))
-        self.model_.load_state_dict(state)
-        self.model_.eval()
+        self.model_ = model.eval()
         self.history_, self.tilts_, self.fit_seconds_ = rows, tilts, seconds
         self.finish()
 
@@ -106,8 +100,20 @@ class FittedPredictor:
         save_predictor(self, Path(path))  # type: ignore[arg-type]
 
     @classmethod
-    def load(cls, path: str | Path, model: type[LinkModel] | None = None) -> Self:
-        """Read what :meth:`save` wrote; ``model`` is the class, where it is one of your own."""
+    def load(
+        cls,
+        path: str | Path,
+        model: type[LinkModel] | None = None,
+        criterion: Criterion | None = None,
+    ) -> Self:
+        """Read what :meth:`save` wrote.
+
+        Args:
+            path: the directory.
+            model: the class, where it is one of your own.
+            criterion: the criterion, where it is one of your own.
+        """
         from linkparity.prediction.loading import load_predictor
 
-        return load_predictor(cls, Path(path), model)  # type: ignore[arg-type, return-value]
+        place = Path(path)
+        return load_predictor(cls, place, model, criterion)  # type: ignore[arg-type, return-value]

@@ -23,7 +23,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from linkparity.criteria import Criterion
+from linkparity.criteria import CRITERIA, Criterion
 from linkparity.support.errors import InputError
 from linkparity.support.files import PREFIX, Workspace, lock, read_json, sync
 from linkparity.training.objective import Epoch
@@ -182,9 +182,9 @@ def _describe(predictor: "LinkPredictor", tensors: str, digest: str) -> dict[str
     model, criterion, options = params["model"], params["criterion"], params["options"] or {}
     if isinstance(criterion, Criterion):
         params["criterion"] = criterion.name
-    params["own_model"] = (
-        None if isinstance(model, str) else f"{model.__module__}.{model.__qualname__}"
-    )
+        if type(criterion) is not type(CRITERIA.get(criterion.name)):
+            params["own_criterion"] = _qualified(type(criterion))
+    params["own_model"] = None if isinstance(model, str) else _qualified(model)
     params["model"] = model if isinstance(model, str) else None
     params["options"] = {
         name: _plain_option(value)
@@ -216,6 +216,10 @@ def _describe(predictor: "LinkPredictor", tensors: str, digest: str) -> dict[str
         "fit_seconds": predictor.fit_seconds_,
     }
     return json.loads(json.dumps(about, default=_refuse, allow_nan=False))  # type: ignore[no-any-return]
+
+
+def _qualified(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _version() -> str:
