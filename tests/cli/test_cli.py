@@ -103,6 +103,14 @@ def test_version(run):
         (["train", "polbooks", "--criterion", "dp", "--target", "0"], "between 0 and 1"),
         (["train", "polbooks", "--test", "2"], "test must lie strictly between 0 and 1"),
         (["train"], "give either the NAME of a data set, or --links"),
+        (
+            ["audit", "s.csv", "--sensitive", "a", "--sensitive", "b"],
+            "--sensitive is given 2 times; cross the columns with --sensitive a,b",
+        ),
+        (
+            ["train", "--links", "l.csv", "--nodes", "n.csv", *2 * ["--sensitive", "a"]],
+            "--sensitive is given 2 times",
+        ),
         (["datasets", "polblog"], "unknown data set 'polblog'; did you mean 'polblogs'?"),
     ],
 )
@@ -138,7 +146,7 @@ def broken(error):
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (ValueError("train: gamma must be positive,\n   got −1"), "positive, got −1"),
+        (InputError("gamma must be positive,\n   got −1"), "Error: gamma must be positive, got −1"),
         (
             InputError("must be positive", "use {gamma=1}", argument="gamma", caller="train"),
             "Error: --gamma must be positive; use --gamma 1\n",
@@ -166,13 +174,23 @@ def test_a_missing_extra_is_one_line_with_the_pip_command(run, monkeypatch):
     assert err == 'Error: datasets needs no_such_module: pip install "linkparity[spark]"\n'
 
 
-def test_a_bug_keeps_its_traceback(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "fault",
+    [
+        ZeroDivisionError(),
+        ValueError("operands could not be broadcast together with shapes (3,) (4,)"),
+        UnicodeDecodeError("utf-8", b"x", 0, 1, "invalid start byte"),
+    ],
+)
+def test_a_bug_keeps_its_traceback(monkeypatch, capsys, fault):
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    monkeypatch.setattr(datasets, "on_disk", broken(ZeroDivisionError()))
+    monkeypatch.setattr(datasets, "on_disk", broken(fault))
     with pytest.raises(SystemExit) as stop:
         cli.main(["datasets"])
     assert stop.value.code == 70  # neither a failed gate nor bad input
-    assert "ZeroDivisionError" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"\n{type(fault).__name__}" in said
+    assert said.endswith("this is a fault of linkparity, not of the input; please report it\n")
     assert one_line(ModuleNotFoundError("No module named 'torch'")) is None
 
 

@@ -24,6 +24,7 @@ from linkparity.criteria.group_pairs import occurring_pairs
 from linkparity.metrics import VIEWS, CellSums, ScoredPairs, gap
 from linkparity.metrics.cell_means import view_cells
 from linkparity.metrics.measures import MEASURES
+from linkparity.support.errors import InputError
 
 EXAMPLES = settings(deadline=None, max_examples=40)
 
@@ -495,11 +496,15 @@ def projection(monkeypatch):
         seen.update(arguments)
         if arguments["criterion"].name == "accuracy":
             raise solver.NotConverged("stopped short of the tolerance")
+        if arguments["criterion"].name == "weak-dp":
+            raise solver.Infeasible("no model meets it")
+        if arguments["criterion"].name == "equalized-odds":
+            raise ValueError("operands could not be broadcast together")
         cell = torch.arange(len(logits)) - 1
         return types.SimpleNamespace(cell=cell, kl=torch.tensor(6.0))
 
     solver = types.ModuleType("linkparity.projection.solver")
-    solver.Infeasible = type("Infeasible", (ValueError,), {})
+    solver.Infeasible = type("Infeasible", (InputError,), {})
     solver.NotConverged = type("NotConverged", (RuntimeError,), {})
     module = types.ModuleType("linkparity.projection.i_projection")
     module.i_project = i_project
@@ -527,6 +532,7 @@ def test_kl_divides_by_the_weight_of_the_constrained_pairs(projection):
     ("change", "reason"),
     [
         ({"criterion": "accuracy"}, "stopped short"),
+        ({"criterion": "weak-dp"}, "no model meets it"),
         ({"criterion": "churn"}, "baseline's decisions"),
         (
             {"criterion": Custom([0, 1, 1], [[1.0, -1.0]], [0.0])},
@@ -541,6 +547,11 @@ def test_kl_without_a_projection_is_nan_with_a_reason(projection, change, reason
     found = measure("kl", {**SMALL, **change})
     assert math.isnan(found.value)
     assert reason in found.reason
+
+
+def test_a_fault_below_the_projection_is_no_reason(projection):
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        measure("kl", {**SMALL, "criterion": "equalized-odds"})
 
 
 # --- what comes in -----------------------------------------------------------------------------

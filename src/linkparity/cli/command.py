@@ -95,9 +95,10 @@ def _save_demo(found: "Demo", out: str | None, force: bool) -> str | None:
     try:
         Report(found.results, "paper", "linkparity demo").save(name, force or out is None)
     except (ModuleNotFoundError, InputError, OSError) as problem:
-        if out is not None and not isinstance(problem, ModuleNotFoundError):
+        reason = one_line(problem)
+        if reason is None or not (out is None or isinstance(problem, ModuleNotFoundError)):
             raise
-        say(f"no report: {one_line(problem)}")
+        say(f"no report: {reason}")
         return None
     say(f"wrote {name}")
     return name

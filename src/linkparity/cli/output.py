@@ -16,11 +16,9 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from linkparity.support.display import without_controls
-from linkparity.support.errors import Message, PlainError
+from linkparity.support.errors import Message
 from linkparity.support.files import to_stdout
 
-#: Errors whose message is a sentence for the user.
-EXPECTED = (ValueError, OSError, PlainError)
 #: Columns of a table that goes to a file or a pipe, unless $COLUMNS says otherwise.
 WIDTH = 110
 #: What tables hold that an encoding other than UTF-8 may lack.
@@ -121,11 +119,12 @@ def stages() -> Iterator[Callable[[str], None]]:
 
 
 def one_line(error: BaseException) -> str | None:
-    r"""The sentence for an error that a user can fix; None for a bug, which keeps its traceback.
+    """The sentence for an error that a user can fix; None for a bug, which keeps its traceback.
 
-    >>> one_line(ValueError("unknown engine\n 'x'"))
+    >>> from linkparity.support.errors import InputError
+    >>> one_line(InputError("unknown engine 'x'"))
     "unknown engine 'x'"
-    >>> one_line(ZeroDivisionError())
+    >>> one_line(ValueError("operands could not be broadcast together"))
     """
     text = _sentence(error)
     return None if text is None else _shortened(" ".join(text.split()))
@@ -147,7 +146,7 @@ def _sentence(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     missing = isinstance(error, ModuleNotFoundError) and "pip install" in str(error)
-    return str(error) if missing or isinstance(error, EXPECTED) else None
+    return str(error) if missing or isinstance(error, OSError) else None
 
 
 def _warning_printer() -> Callable[..., None]:

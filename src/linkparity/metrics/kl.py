@@ -9,6 +9,7 @@ from linkparity.criteria.group_pairs import LARGEST, occurring_pairs
 from linkparity.graph.groups import NO_GROUP
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.scored_pairs import ScoredPairs
+from linkparity.support.errors import InputError
 
 
 def kl(scored: ScoredPairs) -> Estimate:
@@ -68,7 +69,7 @@ def _project(scored: ScoredPairs, criterion: Criterion, groups: np.ndarray) -> E
             weight=weight,
             target="model",
         )
-    except (ValueError, NotConverged) as error:
+    except (InputError, NotConverged) as error:
         return _none(str(error))
     counted = (projection.cell >= 0) & (weight > 0)
     count = int(counted.sum())
