@@ -33,7 +33,7 @@ def fit_on_cluster(fits: Sequence[Fit], scheduler: str) -> Generator[tuple[Fit, 
             for future in distributed.as_completed(futures):
                 fit = futures[future]
                 error = future.exception()
-                yield fit, fit.failed(_told(error)) if error else Row.from_json(future.result())
+                yield fit, fit.failed_with(error) if error else Row.from_json(future.result())
                 future.release()
         finally:
             client.cancel([future for future in futures if not future.done()])
@@ -47,10 +47,6 @@ def _client(distributed: Any, scheduler: str) -> Any:
         problem = f"{scheduler} is not answered by a Dask scheduler ({said:.120})"
         fix = "start one with: dask scheduler"
         raise InputError(problem, fix, argument="scheduler", caller="run") from None
-
-
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def fit_here(fit: Fit) -> str:

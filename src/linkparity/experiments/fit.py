@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import isfinite, nan
 from pathlib import Path
+from traceback import format_exception
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ class Fit:
             try:
                 row = self._measured()
             except Exception as error:
-                return self.failed(f"{type(error).__name__}: {' '.join(str(error).split())}")
+                return self.failed_with(error)
         said = dict.fromkeys(" ".join(str(each.message).split()) for each in caught)
         return replace(row, notes=(*row.notes, *said))
 
@@ -155,6 +156,11 @@ class Fit:
             data_sha256=self.data_sha256,
             peak_memory=_peak_memory(),
         )
+
+    def failed_with(self, error: BaseException) -> Row:
+        """A row without measures, with the traceback of an error."""
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return replace(self.failed(said), traceback="".join(format_exception(error)))
 
     def failed(self, error: str) -> Row:
         """A row without measures."""

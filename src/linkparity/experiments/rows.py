@@ -61,6 +61,7 @@ class Row:
         reasons: Why a measure or its interval is undefined.
         notes: Sentences to read with the numbers.
         error: Why the run failed, None if it did not.
+        traceback: Where in the code it failed.
         test_pairs: ``"candidates"`` if dp, rdp and kl are over all candidates, else ``"paper"``.
         refit: Whether the saved model was fitted again on all links, after the evaluation.
         settings: Every other parameter of the predictor with the value that was used.
@@ -88,6 +89,7 @@ class Row:
     reasons: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     error: str | None = None
+    traceback: str | None = None
     test_pairs: str = "paper"
     refit: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
@@ -150,6 +152,7 @@ class Row:
             "notes": list(self.notes),
             "error": self.error,
             **{name: getattr(self, name) for name in AFTER_ERROR},
+            **({"traceback": self.traceback} if self.traceback else {}),
             **({"refit": True} if self.refit else {}),
         }
 
