@@ -1,5 +1,7 @@
 """What every criterion says of itself, checked against what it does with pairs."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -129,3 +131,27 @@ def test_a_restricted_criterion_says_of_itself_what_the_criterion_does(criterion
     for name in public:
         if not callable(value := getattr(criterion, name)):
             assert getattr(restricted, name) is value, name
+
+
+@pytest.mark.parametrize(
+    ("cells", "matrix", "right", "said"),
+    [
+        ([0, 1, 2], [1.0, 1.0, 1.0], [0.5], "A must be (C, M) and b (C,)"),
+        ([0, 1, 2], [[1.0, 1.0, 1.0]], [0.5, 0.5], "A must be (C, M) and b (C,)"),
+        ([0, 1, 2], np.zeros((0, 3)), [], "no rows or no columns"),
+        ([0, 1, 2], [[1.0, np.nan, 1.0]], [0.5], "A and b must be finite"),
+        ([0, 1, 2], np.eye(3), [0.5, np.inf, 0.5], "A and b must be finite"),
+        ([0.0, 1.0], [[1.0, 1.0, 1.0]], [0.5], "cells must be (P,) integers"),
+        ([[0, 1], [2, 0]], [[1.0, 1.0, 1.0]], [0.5], "cells must be (P,) integers"),
+        ([0, -2], [[1.0, 1.0, 1.0]], [0.5], "must lie between −1 and 2"),
+        ([0, 3], [[1.0, 1.0, 1.0]], [0.5], "must lie between −1 and 2"),
+    ],
+)
+def test_custom_refuses_what_does_not_fit_together(cells, matrix, right, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Custom(cells, matrix, right)
+
+
+def test_custom_takes_every_cell_none_and_no_pair():
+    for cells in ([-1, 0, 2], np.empty(0, dtype=np.int64)):
+        assert Custom(cells, np.eye(3), [0.5] * 3).cells.tolist() == list(cells)

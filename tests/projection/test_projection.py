@@ -281,6 +281,33 @@ def test_warm_start_gives_the_same_in_fewer_steps():
     assert warm.kl.item() == pytest.approx(fresh.kl.item(), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("groups", "target", "tolerance", "most"),
+    [
+        ("one", "model", 0.0, 6),
+        ("one", 0.3, 0.02, 6),
+        ("one", "free", 0.0, 8),
+        ("one", "free", 0.02, 26),
+        ("overlapping", "model", 0.0, 9),
+        ("overlapping", "free", 0.0, 9),
+        ("overlapping", "model", 0.02, 14),
+        ("overlapping", 0.3, 0.02, 14),
+    ],
+)
+def test_a_solution_takes_few_steps(groups, target, tolerance, most):
+    """On average; each is a pass over the pairs, and a step that is not Newton's takes many."""
+    steps = []
+    for seed in range(10):
+        drawn = random_problem(seed, count=300, groups=4, reach=12.0)
+        options = {"target": target, "tolerance": tolerance, "weight": drawn.weight}
+        known = drawn.groups
+        if groups == "overlapping":
+            known = {"sex": known, "age": random_problem(seed + 100, count=300).groups}
+            options["combine"] = "each"
+        steps.append(i_project(torch.from_numpy(drawn.logits), known, **options).steps)
+    assert np.mean(steps) <= most
+
+
 def test_free_is_never_farther_than_a_given_target():
     drawn = random_problem(seed=8)
     for tolerance in (0.0, 0.02):

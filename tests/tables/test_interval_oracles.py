@@ -135,8 +135,9 @@ def test_the_change_of_auc_is_known_as_its_influence_on_every_two_pairs_says(see
     assert found.intervals["auc"] == pytest.approx((change - half, change + half), abs=1e-9)
 
 
-def test_the_change_of_a_clear_gap_of_two_cells_is_that_of_one_difference():
-    frame, other, people, groups, ids = changed(2, shift=4.0, nodes=12)
+@pytest.mark.parametrize(("seed", "shift", "nodes"), [(1, 3.0, 30), (2, 4.0, 12)])
+def test_the_change_of_a_clear_gap_of_two_cells_is_that_of_one_difference(seed, shift, nodes):
+    frame, other, people, groups, ids = changed(seed, shift, nodes)
     mine = two_cells(groups, np.ones(len(ids)))
     score, before = frame.score.to_numpy(), other.score.to_numpy()
     apart = np.array([1.0, -1.0])
