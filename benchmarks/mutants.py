@@ -59,6 +59,8 @@ MARKERS = "not (slow or standing or spark or browser or data)"
 #: Seconds of processor and of time that a mutant may take: several times what its tests take.
 CPU_LIMIT, LIMIT = 240, 3600
 MEMORY = 12 * 2**30
+#: Exit code of tests that pass without having imported the module.
+UNSEEN = 99
 #: Examples of a property; those of a failure are not kept for the next mutant.
 EXAMPLES = 25
 
@@ -245,6 +247,7 @@ class FewExamples:
 
 def run_tests(tests: str, mutation: Mutation | None, log: str) -> None:
     """Run tests in this process, whose exit code is theirs, on a mutated module."""
+    loaded: list[str] = [] if mutation else ["the source as it is"]
     os.setpgrp()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
@@ -252,15 +255,21 @@ def run_tests(tests: str, mutation: Mutation | None, log: str) -> None:
         os.dup2(output, stream)
     if mutation is not None:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT, CPU_LIMIT))
-        original, path, code = SourceFileLoader.get_code, SOURCE / mutation.module, mutation.code()
-        SourceFileLoader.get_code = lambda self, name: (
-            code if self.path == str(path) else original(self, name)
-        )
+        code, original = mutation.code(), SourceFileLoader.get_code
+
+        def get_code(loader: SourceFileLoader, name: str) -> object:
+            if loader.path != str(SOURCE / mutation.module):
+                return original(loader, name)
+            loaded.append(name)
+            return code
+
+        SourceFileLoader.get_code = get_code
     import pytest
 
-    options = ["-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-m", MARKERS]
-    options += ["-W", "ignore:Module already imported", "--hypothesis-seed", "0"]
-    os._exit(pytest.main([*options, *tests.split()], plugins=[FewExamples()]))
+    options = ["-x", "-q", "--tb=line", "--assert=plain", "-p", "no:cacheprovider", "-m", MARKERS]
+    options += ["--hypothesis-seed", "0"]
+    failed = pytest.main([*options, *tests.split()], plugins=[FewExamples()])
+    os._exit(failed if failed or loaded else UNSEEN)
 
 
 Work = tuple[str, Mutation | None]
@@ -310,6 +319,8 @@ def main() -> None:
             sys.exit(f"without a mutation, exit code {code}: pytest {every}")
     survivors, late = [], 0
     for done, ((_, mutation), code, seconds) in enumerate(run_all(work, options.jobs)):
+        if code == UNSEEN:
+            sys.exit(f"{mutation.module} was not imported by {tests_of(mutation.module)}")
         late += code in (-signal.SIGXCPU, -signal.SIGKILL)
         word = "killed" if code else "survived"
         text = f"{word:8} {seconds:5.0f} s  {mutation.module}:{mutation.line}  {mutation.change}"
