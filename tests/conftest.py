@@ -8,6 +8,9 @@ import torch
 from hypothesis import HealthCheck, settings
 
 torch.set_num_threads(1)
+# readline, which pytest imports, exports COLUMNS=80 to child processes: the workers of -n.
+os.environ.pop("COLUMNS", None)
+os.unsetenv("COLUMNS")
 settings.register_profile(
     "default",
     deadline=None,
