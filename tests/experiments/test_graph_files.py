@@ -462,11 +462,11 @@ def test_frames_and_files_take_the_same_columns(tmp_path, columns):
     rows = {"weight": [7, 8, 9], "source": [1, 2, 3], "target": [2, 3, 4]}
     rows |= {"follower": rows["source"], "followed": rows["target"]}
     links = pd.DataFrame({name: rows[name] for name in columns.split(",")})
-    nodes = pd.DataFrame({"age": ["a", "b", "c", "a"], "id": [1, 2, 3, 4]})
+    nodes = pd.DataFrame({"age": ["a", "b", "b", "a"], "id": [1, 2, 3, 4]})
     links.to_csv(tmp_path / "l.csv", index=False)
     nodes.to_csv(tmp_path / "n.csv", index=False)
     files = GraphFiles(str(tmp_path / "l.csv"), str(tmp_path / "n.csv"), ("age",))
     for graph in (lp.Graph.from_frames(links, nodes, "age"), read_graph(files)):
         assert [str(name) for name in graph.names] == ["1", "2", "3", "4"]
         assert graph.links.tolist() == [[0, 1], [1, 2], [2, 3]]
-        assert graph.group.tolist() == [0, 1, 2, 0]
+        assert graph.group.tolist() == [0, 1, 1, 0]
