@@ -108,8 +108,12 @@ def test_version(run):
             "--sensitive is given 2 times; cross the columns with --sensitive a,b",
         ),
         (
-            ["train", "--links", "l.csv", "--nodes", "n.csv", *2 * ["--sensitive", "a"]],
+            ["train", "--links", "l", "--nodes", "n", "--sensitive", "a", "--sensitive", "b"],
             "--sensitive is given 2 times",
+        ),
+        (
+            ["audit", "s.csv", *2 * ["--sensitive", "a"]],
+            "--sensitive must name a column once, got 'a' twice",
         ),
         (["datasets", "polblog"], "unknown data set 'polblog'; did you mean 'polblogs'?"),
     ],

@@ -118,10 +118,11 @@ def attributes(sensitive: Sequence[str]) -> tuple[str, ...]:
     """The columns that ``--sensitive`` names; it can be given once."""
     from linkparity.tables.reading.columns import listed
 
+    columns = listed(",".join(sensitive))
     if len(sensitive) > 1:
-        fix = f"cross the columns with {{sensitive={','.join(sensitive)}}}"
+        fix = f"cross the columns with {{sensitive={','.join(columns)}}}"
         raise InputError(f"is given {len(sensitive)} times", fix, argument="sensitive")
-    return listed(*sensitive)
+    return columns
 
 
 @dataclass(frozen=True)
