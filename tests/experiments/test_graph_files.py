@@ -404,6 +404,13 @@ def test_a_side_with_groups_must_have_them_for_all_of_its_listed_nodes(here, cap
     assert f"n.csv: row 2, column 'kind': node '{nodes[1]}' has no kind; fill it in" in said
 
 
+def test_targets_without_values_may_mean_a_bipartite_graph(here, capfd):
+    Path("l.csv").write_text("source,target\na,j\nb,k\n")
+    Path("n.csv").write_text("node,kind\na,u\nb,v\nj,\nk,\n")
+    said = refused(capfd, "train", "--links", "l.csv", "--nodes", "n.csv", *SENSITIVE)
+    assert "(2 of 4 nodes have no kind); use --bipartite if targets have no groups; fill" in said
+
+
 PEOPLE = tuple(f"p{i}" for i in range(8))
 JOBS = tuple(f"j{i}" for i in range(6))
 BIPARTITE = [(p, j) for i, p in enumerate(PEOPLE) for k, j in enumerate(JOBS) if (i + k) % 3]
