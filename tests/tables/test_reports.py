@@ -167,3 +167,21 @@ def test_a_page_of_two_tables_names_both(case):
     scores, people = case
     page = audit_html(lp.audit(scores, "kind", people, compare=scores), [], [])
     assert re.search("<title>Audit of .+ by kind, compared with .+</title>", page)
+
+
+def test_tables_take_the_names_of_the_literature(case, tmp_path, capfd):
+    scores, people = case
+    assert lp.audit(scores, "kind", people, criterion="equal-opportunity").criterion == "eo"
+    fair, report = lp.project(scores, "kind", people, criterion="demographic-parity", report=True)
+    assert report.criterion == "dp"
+    tilts = tmp_path / "t.json"
+    lp.project(scores, "kind", people, save_tilts=tilts)
+    again = lp.project(scores, "kind", people, criterion="demographic-parity", apply=tilts)
+    pd.testing.assert_frame_equal(again, fair)
+    file, nodes = write(scores, tmp_path / "s.csv"), write(people, tmp_path / "n.csv")
+    args = ("--nodes", nodes, "--sensitive", "kind", "--criterion", "demographic-parity", "--json")
+    assert exit_code("audit", file, *args, "--fail-if", "dp>0.9,group.eo>0.9") == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)["criterion"] == "dp"
+    assert json.loads(out)["failed"] == []
+    assert "Gate passed: none of dp>0.9, group.eo>0.9 holds.\n" in err

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkparity.criteria import CRITERIA, Criterion
+from linkparity.criteria.cells import find_criterion
 from linkparity.metrics.candidates import on_candidates, sample_notes
 from linkparity.metrics.cell_means import GapDetails, gap_details
 from linkparity.metrics.fairlearn_frame import cell_frame
@@ -270,7 +271,7 @@ def measure(
         notes=tuple(notes),
         view=test.view,
         confidence=test.confidence,
-        criterion=getattr(test.criterion, "name", str(test.criterion)),
+        criterion=find_criterion(test.criterion).name,
         scored=test,
         gaps=_gap_details(sets, wanted),
     )

@@ -66,7 +66,7 @@ class AuditOptions:
     min_pairs: int = 0
 
     def __post_init__(self) -> None:
-        trainable()[self.criterion]
+        object.__setattr__(self, "criterion", trainable()[self.criterion].name)
         self.interval_options.check("audit")
         if not 1 <= whole_number(self.top, "top", "audit") <= MAX_PLACES:
             problem = f"must be at least 1 place per list and at most {MAX_PLACES:,}"

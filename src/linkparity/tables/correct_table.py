@@ -85,6 +85,8 @@ class ProjectOptions:
 
     def __post_init__(self) -> None:
         self.intervals.check("project")
+        if self.criterion is not None:
+            object.__setattr__(self, "criterion", trainable()[self.criterion].name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +219,6 @@ def correct_table(
     Returns:
         What ``tables`` delivers, and the report if ``measured``.
     """
-    trainable()[options.criterion or "dp"]  # so that a wrong name is an error before any work
     if options.tilt_by not in (None, *TILT_BY):
         problem = f"must be 'groups' or 'labels', got {options.tilt_by!r}"
         raise InputError(problem, argument="tilt_by")
