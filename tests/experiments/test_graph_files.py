@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -211,6 +212,16 @@ def test_predict_says_on_which_side_a_node_stands(here, capfd):
     assert (
         "row 1, column 'source': node 'job 1' was trained on as a target, not as a source" in said
     )
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_scores_of_far_logits_overflow_nothing(run, monkeypatch):
+    top = lp.LinkPredictor.top
+    monkeypatch.setattr(
+        lp.LinkPredictor, "top", lambda *args: replace(found := top(*args), logit=found.logit - 800)
+    )
+    assert exit_code("predict", run, "--top", "2", "--out", "t.csv") == 0
+    assert all(0 <= float(row[2]) < 1e-300 for row in read_rows(Path("t.csv"))[1:])
 
 
 def test_ids_with_commas_come_from_a_file(run, capfd):
