@@ -100,6 +100,6 @@ def test_public_names_are_what_they_say():
     ]
     assert sorted(shown) == sorted(linkparity.__all__)
     assert all(getattr(linkparity, name) is not None for name in linkparity.__all__)
-    assert set(linkparity.__all__) <= set(dir(linkparity))
+    assert dir(linkparity) == sorted([*linkparity.__all__, "__version__"])
     with pytest.raises(AttributeError, match="has no attribute 'prject'"):
         linkparity.prject  # noqa: B018

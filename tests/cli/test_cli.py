@@ -128,6 +128,7 @@ def test_mistakes_are_one_line_with_exit_code_2(run, args, said):
 def test_choices_are_those_of_the_registries(run):
     assert set(options.MODELS) == set(MODELS)
     assert set(options.CRITERIA) == set(CRITERIA) - {"churn"}  # needs a baseline
+    assert CRITERIA.aliases == options.ALIASES
     _, out, _ = run("train", "--help")
     assert f"--model [{'|'.join(options.MODELS)}]" in out
     assert f"--criterion [{'|'.join(('none', *options.CRITERIA))}]" in out

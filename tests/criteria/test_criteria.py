@@ -25,6 +25,29 @@ def test_name_is_the_key_of_the_table(name):
     assert find_criterion(name) is CRITERIA[name]
 
 
+@pytest.mark.parametrize(
+    ("alias", "name"), [("demographic-parity", "dp"), ("equal-opportunity", "eo")]
+)
+def test_names_of_the_literature_are_aliases(alias, name):
+    assert find_criterion(alias) is CRITERIA[name]
+    assert torch.equal(cells_of(alias), cells_of(name))
+    logits = torch.linspace(-2, 2, len(GROUPS), dtype=torch.float64)
+    asked = {"groups": GROUPS, "labels": LABELS, "criterion": alias}
+    cells = Cells.prepare(GROUPS, name, LABELS)
+    assert float(lp.i_project(logits, **asked).kl) == float(lp.i_project(logits, cells=cells).kl)
+    lp.i_project(logits, cells=cells, criterion=alias)
+    assert lp.FairnessRegularizer(alias).criterion is CRITERIA[name]
+    scores = lp.score_pairs(
+        logits=logits, groups=GROUPS, labels=LABELS, criterion=alias, measures=["kl"]
+    )
+    assert scores.criterion == name
+    assert lp.Experiment(data=["polbooks"], models=["maxent"], criteria=[alias]).criteria == (name,)
+    graph = lp.load("polbooks")
+    model = lp.LinkPredictor("maxent", alias, seed=0)
+    assert model.fit(graph).get_params()["criterion"] == alias
+    assert lp.evaluate(model, lp.split_links(graph, seed=0), measures=["auc"]).criterion == name
+
+
 @pytest.mark.parametrize("name", CRITERIA)
 def test_criteria_that_need_labels_refuse_to_do_without(name):
     if CRITERIA[name].needs_labels:

@@ -134,9 +134,9 @@ BAD = {
     ),
     "stranger": (
         ("links.csv", "a,b\n01000,x\n"),
-        "links.csv: row 1, column 'b': node 'x' is not in people.csv; write ids alike, or use "
-        "--unknown group (a group of their own) or --unknown drop (leave them out), or use "
-        "--bipartite if targets have no groups",
+        "links.csv: row 1, column 'b': node 'x' is not in people.csv; use --bipartite if "
+        "targets have no groups; write ids alike, or use --unknown group (a group of their own) "
+        "or --unknown drop (leave them out)",
     ),
     "mistyped": (
         ("links.csv", "a,b\n01000,01007\n01007,01014\n01000,01014x\n"),

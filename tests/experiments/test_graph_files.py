@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -213,6 +214,16 @@ def test_predict_says_on_which_side_a_node_stands(here, capfd):
     )
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_scores_of_far_logits_overflow_nothing(run, monkeypatch):
+    top = lp.LinkPredictor.top
+    monkeypatch.setattr(
+        lp.LinkPredictor, "top", lambda *args: replace(found := top(*args), logit=found.logit - 800)
+    )
+    assert exit_code("predict", run, "--top", "2", "--out", "t.csv") == 0
+    assert all(0 <= float(row[2]) < 1e-300 for row in read_rows(Path("t.csv"))[1:])
+
+
 def test_ids_with_commas_come_from_a_file(run, capfd):
     said = refused(capfd, "predict", run, "--top", "2", "--for", "x,y", "--out", "t.csv")
     assert "--for: node 'x' was not trained on" in said
@@ -402,6 +413,13 @@ def test_a_side_with_groups_must_have_them_for_all_of_its_listed_nodes(here, cap
     Path("n.csv").write_text(f"node,kind\n{kinds}".replace(f"{nodes[1]},v", f"{nodes[1]},"))
     said = refused(capfd, "train", *args)
     assert f"n.csv: row 2, column 'kind': node '{nodes[1]}' has no kind; fill it in" in said
+
+
+def test_targets_without_values_may_mean_a_bipartite_graph(here, capfd):
+    Path("l.csv").write_text("source,target\na,j\nb,k\n")
+    Path("n.csv").write_text("node,kind\na,u\nb,v\nj,\nk,\n")
+    said = refused(capfd, "train", "--links", "l.csv", "--nodes", "n.csv", *SENSITIVE)
+    assert "(2 of 4 nodes have no kind); use --bipartite if targets have no groups; fill" in said
 
 
 PEOPLE = tuple(f"p{i}" for i in range(8))

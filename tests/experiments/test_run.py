@@ -299,3 +299,20 @@ def test_labels_name_what_tells_methods_apart():
     nan = float("nan")
     assert str(Spread.of([0.5, nan])) == "0.5000"
     assert str(Spread.of([nan])) == "–"
+
+
+@pytest.mark.parametrize("sent", [b"", bytes(7), (99).to_bytes(8) + b"half a fit"])
+def test_a_worker_ends_with_its_parent_also_while_it_starts(tmp_path, monkeypatch, sent):
+    """What the end of a killed parent does: its end of the pipe is closed."""
+    from linkparity.experiments.worker_pool import Worker
+
+    (tmp_path / "torch.py").write_text("import time; time.sleep(60)")
+    root = Path(lp.__file__).parents[1]
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{root}")
+    worker = Worker()
+    worker._process.stdin.write(sent)
+    worker._process.stdin.close()
+    try:
+        assert worker._process.wait(10) == 0
+    finally:
+        worker.end()

@@ -557,8 +557,13 @@ def links_tilt(twin, graph, links):
 def test_tilts_of_the_plain_model_come_from_further_splits():
     graph = lp.load("polbooks")
     splits = validation_splits(graph, 0.3, 3, 7)
-    search = Search(splits, {"eo": 0.1}, False, {"epochs": 40, "seed": 0})
+    told = []
+    search = Search(
+        splits, {"eo": 0.1}, False, {"epochs": 40, "seed": 0},
+        on_plain_fit=lambda *fit: told.append(fit),
+    )  # fmt: skip
     plain, projected = islice(search.trials("cne"), 2)
+    assert told == [(1, 3), (2, 3), (3, 3)]
     assert plain.gaps["eo"] > 0.1  # else the search ends
     expected = []
     for split in splits[1:]:

@@ -86,6 +86,13 @@ def test_the_finding_names_a_gap_that_a_few_pairs_did_not_make():
     assert plain["findings"] == scores.findings()
 
 
+def test_a_gap_that_many_pairs_make_is_said_once():
+    given = problem()
+    scores = lp.score_pairs(**given, group_names=NAMES, min_pairs=30)
+    assert scores.gaps["dp"].reliable == (scores.gaps["dp"].high, scores.gaps["dp"].low)
+    assert scores.findings() == scores.to_dict()["findings"] == []
+
+
 def test_few_pairs_everywhere_are_said():
     given = problem(count=40)
     scores = lp.score_pairs(**given, group_names=NAMES)

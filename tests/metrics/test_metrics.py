@@ -614,3 +614,20 @@ def test_group_pairs_are_numbered_like_a_sorted_set(pairs, scale):
     assert [tuple(row) for row in key.tolist()] == distinct
     assert [distinct[c] for c in code.tolist() if c >= 0] == known
     assert [c < 0 for c in code.tolist()] == [max(pair) < 0 for pair in scaled]
+
+
+def test_groups_may_be_names():
+    rng = np.random.default_rng(3)
+    given = {"prob": rng.random(400), "labels": rng.integers(0, 2, 400)}
+    number = rng.integers(-1, 3, (400, 2))
+    name = np.array(["a", "b", "c", None], dtype=object)[number]
+    known = lp.score_pairs(groups=number, group_names=["a", "b", "c"], **given).to_dict()
+    for groups in (name, name.tolist(), np.where(number < 0, "", name.astype(str))):
+        assert lp.score_pairs(groups=groups, **given).to_dict() == known
+    turned = lp.score_pairs(groups=name, group_names=["c", "b", "a"], **given)
+    assert [cell.groups for cell in turned.cells][:2] == [("c", "c"), ("c", "b")]
+    assert turned.dp == pytest.approx(known["dp"], abs=1e-15)
+    with pytest.raises(ValueError, match="lack the value 'c'"):
+        lp.score_pairs(groups=name, group_names=["a", "b"], **given)
+    one = lp.score_pairs(groups=name[:, 0], **given)
+    assert [cell.groups for cell in one.cells] == [("a",), ("b",), ("c",)]

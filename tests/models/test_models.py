@@ -243,7 +243,10 @@ def test_sides_stay_in_balance_when_degrees_are_pulled():
     side = [0, 0, 0, 1, 1, 1, 1]
     links = [[0, 3], [0, 4], [0, 5], [0, 6], [1, 3]]
     graph = Graph(7, links, [0, 1, 2, -1, -1, -1, -1], side=side)
-    with pytest.warns(GraphWarning, match="1 nodes without a link and 1 linked to every other"):
+    with pytest.warns(
+        GraphWarning,
+        match="and 1 linked to every other.*leave such nodes out",
+    ):
         a = solve_degrees(graph)
     got = expected_degrees(graph, a)
     assert torch.isfinite(a).all()

@@ -103,7 +103,20 @@ BAD = {
     ),
     "strange targets": (
         case(HEAD + "a,d,0.5,1\nb,e,0.25,0\n"),
-        "(leave them out), or use --bipartite if targets have no groups",
+        "is not in n.csv (2 such rows); use --bipartite if targets have no groups; write ids alike",
+    ),
+    "strange sources": (
+        case(HEAD + "d,a,0.5,1\ne,b,0.25,0\n"),
+        "is not in n.csv (2 such rows); use --bipartite if sources have no groups; write ids alike",
+    ),
+    "targets without value": (
+        case(HEAD + "a,d,0.5,1\nb,e,0.25,0\n", "node,kind\na,x\nb,y\nd,\ne,\n"),
+        "node 'd' has no kind in n.csv (2 such rows); use --bipartite if targets have no groups; "
+        "fill it in, or use",
+    ),
+    "strange on both sides": (
+        case(HEAD + "a1,b1,0.5,1\nb1,c1,0.25,0\n"),
+        "column 'source': node 'a1' is not in n.csv (2 such rows); did you mean 'a'? write ids",
     ),
     "node without value": (
         case(nodes="node,kind\na,x\nb,\nc,z\n"),

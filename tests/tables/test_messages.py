@@ -67,7 +67,7 @@ REFUSED = {
         stranger(), people().rename(columns={"node": "id"}), {}, "another column of ids with node=…"
     ),
     "no target": (
-        scores(target=[f"t{i}" for i in range(435)]), people(), {}, "or use bipartite=True if"
+        scores(target=[f"t{i}" for i in range(435)]), people(), {}, "use bipartite=True if"
     ),
     "choice": (scores(), people(), {"unknown": "drp"}, "did you mean 'drop'?"),
     "repeated": (repeated(), people(), {}, "keep the first of each with duplicates='first'"),

@@ -13,6 +13,7 @@ from scipy.special import expit, logit, rel_entr
 from table_cases import exit_code, make_scores, write
 
 import linkparity as lp
+from linkparity.metrics.printing import cells_grid
 from linkparity.report.audit_page import audit_html
 from linkparity.support.display import format_number
 from linkparity.tables.measures.exposure import GroupExposure
@@ -133,3 +134,54 @@ def test_tilts_are_written_through_a_device(case):
     before = os.stat("/dev/null")
     lp.project(scores, "kind", people, save_tilts="/dev/null")
     assert os.stat("/dev/null") == before
+
+
+def test_where_one_side_has_groups_a_cell_is_a_group(tmp_path, capfd):
+    scores, people = lp.example("jobs")
+    scores, people = (table.to_pandas() for table in (scores, people))
+    scores = scores[scores.target < "v040"].rename(columns={"label": "applied"})
+    audit = lp.audit(scores, "gender", people, bipartite=True)
+    assert set(audit.views) == set(audit.to_dict()["views"]) == {"subgroup", "mixed", "group"}
+    said = str(audit)
+    page = audit_html(audit, [], [])
+    for text in (said, page):
+        assert "within a group" not in text
+        assert "auc, eo: no labels were given." in text
+        assert "name their column with label (--label); other columns: applied." in text
+    assert not re.search("pairs? of groups|group pair|three views", said + page)
+    _, report = lp.project(scores, "gender", people, bipartite=True, report=True)
+    assert report.to_dict()["before"]["weak-dp"] is None
+    assert not re.search("pairs? of groups|weak-dp", str(report))
+    assert "Within a group the order of the scores is kept." in report.notes
+
+
+def test_scales_of_means_begin_at_zero(case):
+    scores, people = case
+    scores = scores.assign(score=0.8 + scores.score / 10)
+    grid = cells_grid(lp.audit(scores, "kind", people))
+    assert [name.partition(" to ")[0] for name in grid.drawn] == ["0", "0"]
+    assert all(line.startswith("       ") for row in grid.rows for line in (row[3], row[6]))
+
+
+def test_a_page_of_two_tables_names_both(case):
+    scores, people = case
+    page = audit_html(lp.audit(scores, "kind", people, compare=scores), [], [])
+    assert re.search("<title>Audit of .+ by kind, compared with .+</title>", page)
+
+
+def test_tables_take_the_names_of_the_literature(case, tmp_path, capfd):
+    scores, people = case
+    assert lp.audit(scores, "kind", people, criterion="equal-opportunity").criterion == "eo"
+    fair, report = lp.project(scores, "kind", people, criterion="demographic-parity", report=True)
+    assert report.criterion == "dp"
+    tilts = tmp_path / "t.json"
+    lp.project(scores, "kind", people, save_tilts=tilts)
+    again = lp.project(scores, "kind", people, criterion="demographic-parity", apply=tilts)
+    pd.testing.assert_frame_equal(again, fair)
+    file, nodes = write(scores, tmp_path / "s.csv"), write(people, tmp_path / "n.csv")
+    args = ("--nodes", nodes, "--sensitive", "kind", "--criterion", "demographic-parity", "--json")
+    assert exit_code("audit", file, *args, "--fail-if", "dp>0.9,group.eo>0.9") == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)["criterion"] == "dp"
+    assert json.loads(out)["failed"] == []
+    assert "Gate passed: none of dp>0.9, group.eo>0.9 holds.\n" in err

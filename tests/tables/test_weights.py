@@ -206,7 +206,7 @@ def test_pairs_of_groups_with_few_pairs_are_left_out(tmp_path, monkeypatch, capf
     assert exit_code("audit", *common) == 0
     printed = capfd.readouterr().out
     assert "what makes each gap" in printed
-    assert "among pairs of groups with at least 30 pairs" in printed.replace("\n", " ")
+    assert "among pairs of groups with at least" not in printed  # the table has the same gap
     assert exit_code("project", *common, "--out", "f.csv", "--json") == 0
     report = json.loads(capfd.readouterr().out)
     assert report["before"]["dp"] == pytest.approx(found.dp, abs=1e-10)

@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
@@ -24,13 +24,20 @@ MODELS = (
     "gae", "maxent",
 )  # fmt: skip
 CRITERIA = ("dp", "eo", "weak-dp", "equalized-odds", "accuracy")
+ALIASES = {"demographic-parity": "dp", "equal-opportunity": "eo"}
 
 #: What parity may be about: pairs that are no training link, all pairs, the authors' sample.
 PAIRS = ("candidates", "all", "sampled")
 TILT_BY = ("groups", "labels")
 
 
-def choice(names: Sequence[str], text: str, flag: str = "", kind: str = "") -> Any:
+def choice(
+    names: Sequence[str],
+    text: str,
+    flag: str = "",
+    kind: str = "",
+    aliases: Mapping[str, str] | None = None,
+) -> Any:
     """An option that takes one of ``names``, which ``--help`` lists.
 
     Args:
@@ -38,9 +45,11 @@ def choice(names: Sequence[str], text: str, flag: str = "", kind: str = "") -> A
         text: help text.
         flag: the option, where it is not the parameter's name.
         kind: what an unknown name is called in the error; without it, the error names the option.
+        aliases: other names of choices.
     """
 
     def check(param: typer.CallbackParam, value: str | None) -> str | None:
+        value = (aliases or {}).get(str(value), value)
         if value is not None and value not in names:
             if kind:
                 Registry(kind, dict.fromkeys(names))[value]
@@ -55,7 +64,7 @@ def choice(names: Sequence[str], text: str, flag: str = "", kind: str = "") -> A
 
 def criterion(text: str, *more: str) -> Any:
     """An option that takes the name of a criterion, or one of ``more``."""
-    return choice((*more, *CRITERIA), text, kind="criterion")
+    return choice((*more, *CRITERIA), text, kind="criterion", aliases=ALIASES)
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]

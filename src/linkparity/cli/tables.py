@@ -69,6 +69,8 @@ def audit(
             show(found, on_stderr=html == "-")
     for reason in failed:
         say(f"Gate failed: {reason}")
+    if gates and not failed:
+        say(f"Gate passed: none of {', '.join(gate.text for gate in gates)} holds.")
     if failed:
         raise typer.Exit(1)
 

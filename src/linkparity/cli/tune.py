@@ -78,6 +78,7 @@ def tune(
         graph, wanted, names, test=test, confident=confident, min_pairs=min_pairs,
         target=opt.read_target(target), refit=refit, dataset=files.name,
         on_trial=_teller(most_trials(next(iter(wanted))) * len(names)),
+        on_plain_fit=lambda number, of: say(f"plain fit {number} of {of} done"),
         **results, **fit.parameters(),
     )  # fmt: skip
     saved = None if out is None else str(out)

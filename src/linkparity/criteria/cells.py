@@ -37,6 +37,8 @@ from linkparity.support.arrays import (
 from linkparity.support.errors import InputError
 from linkparity.support.registry import Registry
 
+#: The literature's names of criteria.
+ALIASES = {"demographic-parity": "dp", "equal-opportunity": "eo"}
 #: The criteria by name; a new criterion is one line here.
 CRITERIA: Registry[Criterion] = Registry(
     "criterion",
@@ -48,9 +50,12 @@ CRITERIA: Registry[Criterion] = Registry(
         "accuracy": AccuracyEquality(),
         "churn": ChurnEquality(),
     },
+    ALIASES,
 )
 _TRAINABLE = Registry(
-    "criterion", {name: each for name, each in CRITERIA.items() if not each.for_given_pairs_only}
+    "criterion",
+    {name: each for name, each in CRITERIA.items() if not each.for_given_pairs_only},
+    ALIASES,
 )
 
 

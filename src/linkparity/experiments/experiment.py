@@ -6,7 +6,7 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
-from linkparity.criteria import trainable
+from linkparity.criteria.cells import ALIASES, trainable
 from linkparity.datasets import DATASETS
 from linkparity.experiments import experiment_checks as check
 from linkparity.experiments.experiment_checks import SettingError
@@ -63,8 +63,9 @@ class Experiment:
             raise SettingError((), "no models are given", 'write models = ["cne"]')
         known = {"data": DATASETS, "criteria": (NONE, *trainable()), "measures": MEASURES}
         kinds = {"data": "data set", "criteria": "criterion", "measures": "measure"}
+        aliases = {"criteria": ALIASES}
         found: dict[str, Any] = {
-            key: check.names(getattr(self, key), (key,), kinds[key], known[key])
+            key: check.names(getattr(self, key), (key,), kinds[key], known[key], aliases.get(key))
             for key in known
             if getattr(self, key) != ()
         }

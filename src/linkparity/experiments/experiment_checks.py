@@ -95,14 +95,20 @@ def _hashable(value: object) -> Hashable:
     return value if isinstance(value, Hashable) else id(value)
 
 
-def names(value: object, path: KeyPath, kind: str, known: Iterable[str]) -> tuple[str, ...]:
-    """One or more of the known names, each once."""
+def names(
+    value: object,
+    path: KeyPath,
+    kind: str,
+    known: Iterable[str],
+    aliases: Mapping[str, str] | None = None,
+) -> tuple[str, ...]:
+    """One or more of the known names, each once; an alias becomes the name that it stands for."""
     found = as_list(value, path)
-    registry = Registry(kind, dict.fromkeys(known))
+    registry = Registry(kind, {name: name for name in known}, aliases)
     for position, name in enumerate(found):
         if not isinstance(name, str):
             raise SettingError((*path, position), f"must be the name of a {kind}, got {name!r:.60}")
-        _blame((*path, position), registry.__getitem__, name)
+        found[position] = _blame((*path, position), registry.__getitem__, name)
     check_repeated(found, path)
     return tuple(found)
 

@@ -23,6 +23,7 @@ from linkparity.metrics.measures import MEASURES
 from linkparity.models import MODELS
 from linkparity.prediction import LinkPredictor
 from linkparity.training import Epoch
+from linkparity.training.objective import criterion_name
 
 #: Graphs that a process keeps in memory.
 KEPT_GRAPHS = 2
@@ -169,7 +170,7 @@ class Fit:
         return Row(
             dataset=self.source.name,
             model=str(predictor.model),
-            criterion=str(predictor.criterion or "none"),
+            criterion=criterion_name(predictor.criterion),
             gamma=settings["gamma"],
             seed=predictor.seed,
             values=dict.fromkeys(MEASURES, nan),

@@ -325,12 +325,15 @@ def _check_values(
 ) -> None:
     """The values of every node must be known, except on a side where no node has one."""
     is_target = np.zeros(len(ids), dtype=bool)
-    if files.bipartite and not np.isin(links.first, links.second).any():
+    if not np.isin(links.first, links.second).any():
         is_target[links.second] = True
+    of_target = is_target[nodes.node]
     lost = np.array([[value is None for value in column] for column in nodes.values])
-    for side in (False, True):
-        mine = is_target[nodes.node] == side
-        if files.bipartite and not (mine & ~lost.any(axis=0)).any():
+    known = ~lost.any(axis=0)
+    bare = not (known & of_target).any() and bool((known & ~of_target).any() and of_target.any())
+    for side in (False, True) if files.bipartite else (None,):
+        mine = of_target == side if side is not None else np.ones_like(of_target)
+        if files.bipartite and not (mine & known).any():
             continue
         for name, missing_here in zip(files.sensitive, lost & mine, strict=True):
             rows = np.flatnonzero(missing_here)
@@ -339,7 +342,11 @@ def _check_values(
                 reason = f"has no {name}"
                 if len(rows) > 1:
                     reason += f" ({len(rows):,} of {int(mine.sum()):,} nodes have no {name})"
-                faults.add(unknown_error(where, ids[nodes.node[rows[0]]], reason, in_graph=True))
+                node = ids[nodes.node[rows[0]]]
+                without = "targets" if bare and of_target[rows].all() else ""
+                faults.add(
+                    unknown_error(where, node, reason, without_groups=without, in_graph=True)
+                )
 
 
 def _check_known(
@@ -370,7 +377,7 @@ def _check_known(
             reason,
             f"{hint}{advice}",
             _many(rows),
-            bipartite=no_target_known and end == 1,
+            without_groups="targets" if no_target_known and end == 1 else "",
             in_graph=True,
         )
     )

@@ -13,6 +13,7 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.groups import SelfLoops, check_choice
 from linkparity.graph.untidy_errors import self_loop_error
 from linkparity.prediction import LinkPredictor
+from linkparity.support.arrays import expit
 from linkparity.support.display import counted, place
 from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM, Workspace, check_output, whole_file
@@ -113,7 +114,7 @@ def predict_top(
     first = np.where(turned, best.partner, best.node)
     second = np.where(turned, best.node, best.partner)
     ends = [id_column([names[i] for i in end.tolist()]) for end in (first, second)]
-    scores = 1 / (1 + np.exp(-best.logit))
+    scores = expit(best.logit)
     with Workspace() as workspace, DuckEngine(workspace) as engine:
         best_pairs = pa.table({"source": ends[0], "target": ends[1], SCORE: scores})
         engine.duck.register("best", best_pairs)

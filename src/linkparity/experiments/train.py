@@ -22,6 +22,7 @@ from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 from linkparity.support.registry import Registry
 from linkparity.training import Epoch
+from linkparity.training.objective import criterion_name
 
 #: What a run's measures are about → ``pairs`` of :func:`~linkparity.evaluate`.
 TEST_PAIRS = Registry("kind of test pairs", {"candidates": "candidates", "paper": "test"})
@@ -52,7 +53,7 @@ class Run:
     @property
     def criterion(self) -> str:
         """Name of the criterion it was trained with; ``"none"`` when plain."""
-        return str(self.predictor.criterion or "none")
+        return criterion_name(self.predictor.criterion)
 
     @property
     def final(self) -> LinkPredictor:

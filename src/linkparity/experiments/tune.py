@@ -156,6 +156,7 @@ def tune(
     save_test: PairsOutput | None = None,
     dataset: str | None = None,
     on_trial: Callable[[Trial], object] | None = None,
+    on_plain_fit: Callable[[int, int], object] | None = None,
     **params: Any,
 ) -> Tuning:
     r"""Find the setting with the best AUC whose gaps stay within limits.
@@ -182,6 +183,8 @@ def tune(
         save_test: where to write the pairs that the result is measured on.
         dataset: name of the data set, for the row of the result.
         on_trial: called with each trial.
+        on_plain_fit: called after each of the plain fits that a limit on ``eo`` needs, with its
+            number and that of all.
         params: further arguments of :class:`~linkparity.LinkPredictor`.
 
     Returns:
@@ -208,7 +211,7 @@ def tune(
             raise InputError("is what tune chooses", "leave it out", argument=name, caller="tune")
     split = split_links(graph, test=test, seed=seed)
     inner = validation_splits(split.train, VALIDATION, SPLITS if "eo" in limits else 1, seed + 1)
-    search = Search(inner, limits, confident, {**params, "seed": seed}, min_pairs)
+    search = Search(inner, limits, confident, {**params, "seed": seed}, min_pairs, on_plain_fit)
     search.check(names)
     curve, complete = _walk(search, names, on_trial)
     chosen = chosen_trial(curve)

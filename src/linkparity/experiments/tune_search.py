@@ -3,7 +3,7 @@
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,8 @@ class Search:
         confident: whether ``eo`` is judged by the upper end of its interval.
         params: further arguments of the predictor, ``seed`` among them.
         min_pairs: pairs that a pair of groups must have to count in dp, links in eo.
+        on_plain_fit: called after the plain fit of each split, of several, with its number and
+            that of all.
     """
 
     splits: Sequence[Split]
@@ -67,6 +69,7 @@ class Search:
     confident: bool
     params: Mapping[str, Any]
     min_pairs: int = 0
+    on_plain_fit: Callable[[int, int], object] | None = None
 
     @property
     def split(self) -> Split:
@@ -109,6 +112,7 @@ class Search:
         began = time.perf_counter()
         plain = fit_uninterrupted(self.predictor(model, 0.0, None), self.split.train)
         took = time.perf_counter() - began
+        self._tell_plain(1)
         twins, complete = self._further_fits(model) if self.estimates else ([], True)
         steady = SteadyEo.of(self._validation_scores(plain, twins)) if self.estimates else None
         trial = self.judge(plain, time.perf_counter() - took, steady)
@@ -146,13 +150,18 @@ class Search:
         """Plain models of the further splits; False where Ctrl-C ended the fits."""
         twins: list[LinkPredictor] = []
         try:
-            for split in self.splits[1:]:
+            for number, split in enumerate(self.splits[1:], 2):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # the first fit has said what there is to say
                     twins.append(fit_uninterrupted(self.predictor(model, 0.0, None), split.train))
+                self._tell_plain(number)
         except KeyboardInterrupt:
             return twins, False
         return twins, True
+
+    def _tell_plain(self, number: int) -> None:
+        if self.on_plain_fit is not None and len(self.splits) > 1:
+            self.on_plain_fit(number, len(self.splits))
 
     def _validation_scores(
         self, plain: LinkPredictor, twins: Sequence[LinkPredictor]

@@ -1,7 +1,6 @@
 """Fits in processes of their own: one torch thread each, and a process that dies is replaced."""
 
 import os
-import pickle
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from queue import SimpleQueue
 from threading import Event, Lock
 
 import linkparity.experiments
+from linkparity.experiments import worker_process
 from linkparity.experiments.fit import Fit
 from linkparity.experiments.rows import Row
 
@@ -30,7 +30,7 @@ class Worker:
         root = str(Path(linkparity.experiments.__file__).parents[2])
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "linkparity.experiments.worker_process"],
+            [sys.executable, "-P", worker_process.__file__],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
             env=os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(paths)},
         )  # fmt: skip
@@ -40,7 +40,7 @@ class Worker:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with suppress(BrokenPipeError):
-            pickle.dump(fit, self._process.stdin)
+            self._process.stdin.write(worker_process.framed(fit))
             self._process.stdin.flush()
         line = self._process.stdout.readline()
         return Row.from_json(line.decode()) if line.endswith(b"\n") else fit.failed(self._death())

@@ -1,6 +1,7 @@
 """A process that fits: reads fits from stdin, writes rows to stdout, and ends with its parent.
 
-Started by :mod:`linkparity.experiments.worker_pool`, with ``python -m`` and its name.
+Started by :mod:`linkparity.experiments.worker_pool` as a file, so that it listens before it imports
+the package.
 """
 
 import os
@@ -16,25 +17,38 @@ if TYPE_CHECKING:
     from linkparity.experiments.fit import Fit
 
 
+#: Bytes of the length before each fit.
+SIZE = 8
+
+
 def main() -> None:
     """Fit until stdin ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends stdin
     rows = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a package prints must not reach the rows
-    fits: SimpleQueue[Fit] = SimpleQueue()
+    fits: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_read, args=(sys.stdin.buffer, fits), daemon=True).start()
     _warm_up()
     while True:
-        print(fits.get().row().to_json(), file=rows, flush=True)
+        fit: Fit = pickle.loads(fits.get())
+        print(fit.row().to_json(), file=rows, flush=True)
 
 
-def _read(stdin: BinaryIO, fits: "SimpleQueue[Fit]") -> None:
-    """Queue the fits; at the end of stdin, when the parent is done or dead, end at once."""
-    try:
-        while True:
-            fits.put(pickle.load(stdin))
-    except EOFError:
-        os._exit(0)
+def _read(stdin: BinaryIO, fits: "SimpleQueue[bytes]") -> None:
+    """Queue the fits; at the end of stdin, when the parent is done or dead, end at once.
+
+    They stay pickled here: to unpickle one imports modules, which waits for other imports.
+    """
+    while len(size := stdin.read(SIZE)) == SIZE:
+        text = stdin.read(int.from_bytes(size))
+        fits.put(text)
+    os._exit(0)
+
+
+def framed(fit: "Fit") -> bytes:
+    """A fit as it is sent: its length in :data:`SIZE` bytes, then the pickle."""
+    text = pickle.dumps(fit)
+    return len(text).to_bytes(SIZE) + text
 
 
 def _warm_up() -> None:

@@ -113,7 +113,7 @@ def number_groups(
     array([1, 0, 2, 0])
     """
     check_choice("unknown", unknown, caller)
-    known = np.array([not _is_unknown(value, minus_one_is_none) for value in values], dtype=bool)
+    known = np.array([not is_unknown(value, minus_one_is_none) for value in values], dtype=bool)
     if not known.any():
         raise InputError(
             f"none of the {len(known):,} nodes has a known group",
@@ -240,9 +240,10 @@ def whole_numbers(values: list[object]) -> list[object]:
     return list(whole) if alike else values
 
 
-def _is_unknown(value: object, minus_one: bool) -> bool:
+def is_unknown(value: object, minus_one: bool = True) -> bool:
+    """Whether a value names no group: None, NaN, empty text or, if ``minus_one``, the number −1."""
     if isinstance(value, tuple):
-        return any(_is_unknown(part, minus_one) for part in value)
+        return any(is_unknown(part, minus_one) for part in value)
     return missing(value) or (minus_one and isinstance(value, Real) and value == NO_GROUP)
 
 

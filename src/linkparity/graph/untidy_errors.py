@@ -59,7 +59,7 @@ def unknown_error(
     advice: str = "fill it in",
     count: int = 0,
     *,
-    bipartite: bool = False,
+    without_groups: str = "",
     in_graph: bool = False,
 ) -> InputError:
     """A row has a node whose group is not known.
@@ -70,12 +70,13 @@ def unknown_error(
         reason: such as ``"has no gender"`` or ``"is not in nodes.csv"``.
         advice: what would help apart from the policy.
         count: number of such rows, if counted.
-        bipartite: whether the row would be right in a bipartite graph whose targets have no group.
+        without_groups: the ends of pairs, ``"targets"`` or ``"sources"``, if none of them has a
+            group and some of the others have.
         in_graph: whether the row is one of a graph to train on.
     """
     fix = f"{advice}, or {UNKNOWN_FIX}"
-    if bipartite:
-        fix += ", or use {bipartite=True} if targets have no groups"
+    if without_groups:
+        fix = f"use {{bipartite=True}} if {without_groups} have no groups; {fix}"
     fix += f"; {KEEP_FIX}" if in_graph else ""
     return InputError(f"{_node(node)} {reason}{_such(count)}", fix, where=where)
 

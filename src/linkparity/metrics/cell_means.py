@@ -52,6 +52,17 @@ def cell_labels(groups: Sequence[tuple[str, ...]]) -> list[str]:
     return labels if len(set(labels)) == len(labels) else [str(names) for names in groups]
 
 
+def about_groups(text: str) -> str:
+    """Text about pairs of groups, where a cell is one group: a side of the graph has none.
+
+    >>> about_groups("Within a pair of groups; two group pairs' means")
+    "Within a group; two groups' means"
+    """
+    for plural in ("s", ""):
+        text = text.replace(f"pair{plural} of groups", f"group{plural}")
+    return text.replace("group pair", "group")
+
+
 def view_cells(key: np.ndarray, view: str = "subgroup", names: Sequence[str] = ()) -> ViewCells:
     """The cells of ``view`` over group pairs ``key (G, 2)``, or groups ``(G, 1)``.
 
@@ -244,7 +255,9 @@ class GapDetails:
         }
 
     def sentence(self, name: str) -> str:
-        """The largest gap that is not made by a few pairs, in words."""
+        """The largest gap that is not made by a few pairs, in words; empty if it is the gap."""
+        if self.reliable == (self.high, self.low):
+            return ""
         if self.reliable is None:
             return f"{name}: fewer than two pairs of groups have {RELIABLE} {self.unit} or more."
         high, low = self.reliable

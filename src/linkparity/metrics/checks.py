@@ -1,9 +1,12 @@
 """Scores, groups, labels and weights: anything array-like → checked numpy arrays."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 
 from linkparity.criteria.group_pairs import check_groups
+from linkparity.graph.groups import NO_GROUP, is_unknown, number_groups
 from linkparity.support.arrays import check_labels, check_weights, expit, logit
 from linkparity.support.errors import InputError
 
@@ -45,6 +48,29 @@ def group_array(caller: str, groups: object, size: int) -> np.ndarray:
         problem = f"must have one row per score, {size}, got {len(found)}"
         raise InputError(problem, argument="groups", caller=caller)
     return found
+
+
+def numbered_names(
+    groups: object, names: Sequence[str], caller: str
+) -> tuple[object, tuple[str, ...]]:
+    """Numbers of groups given by name, in sorted order or that of ``names``; others as given.
+
+    A name that is None, NaN or empty is no group.
+
+    >>> numbered_names([["b", "a"], ["a", None]], (), "f")
+    (array([[ 1,  0],
+           [ 0, -1]]), ('a', 'b'))
+    """
+    found = np.asarray(_detached(groups))
+    if found.dtype.kind not in "OSTU" or not found.ndim:
+        return groups, tuple(names)
+    values = found.ravel()
+    known = np.array([not is_unknown(value) for value in values.tolist()])
+    number = np.full(len(values), NO_GROUP)
+    if len(named := values[known].tolist()):
+        numbered = number_groups(named, "error", names=tuple(names), caller=caller)
+        number[known], names = numbered.group, numbered.names
+    return number.reshape(found.shape), tuple(names)
 
 
 def label_array(

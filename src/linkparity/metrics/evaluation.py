@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkparity.criteria import CRITERIA, Criterion
+from linkparity.criteria.cells import find_criterion
 from linkparity.metrics.candidates import on_candidates, sample_notes
 from linkparity.metrics.cell_means import GapDetails, gap_details
 from linkparity.metrics.fairlearn_frame import cell_frame
@@ -191,13 +192,13 @@ def score_pairs(
 
     Args:
         logits: ``(P,)``, unless ``prob`` is given.
-        groups: ``(P, 2)`` or ``(P,)`` integers, −1 for none.
+        groups: ``(P, 2)`` or ``(P,)`` names, None for none, or integers, −1 for none.
         labels: ``(P,)`` 0 or 1; without them ``auc``, ``ap`` and ``eo`` are ``nan``.
         weight: ``(P,)`` at least 0, for ``dp`` and ``kl``, where a pair of weight 0 does not count.
         prob: ``(P,)`` in [0, 1], in place of ``logits``.
-        group_names: Names of the groups 0, 1, 2 …
+        group_names: Names of the groups 0, 1, 2 …; the order of groups that are given by name.
         embedding: ``(num_nodes, dim)`` for ``rb``.
-        node_group: ``(num_nodes,)`` for ``rb``.
+        node_group: ``(num_nodes,)`` for ``rb``, names or integers.
         baseline: ``(P,)`` 0 or 1, baseline decisions for ``kl`` of ``churn``.
         criterion: The criterion of ``kl``; the cells of a ``Custom`` are those of these pairs.
         view: ``subgroup``, ``mixed`` or ``group``.
@@ -270,7 +271,7 @@ def measure(
         notes=tuple(notes),
         view=test.view,
         confidence=test.confidence,
-        criterion=getattr(test.criterion, "name", str(test.criterion)),
+        criterion=find_criterion(test.criterion).name,
         scored=test,
         gaps=_gap_details(sets, wanted),
     )

@@ -59,25 +59,24 @@ def cells_grid(result: "Measured") -> Grid:
     values.append([(cell.link_mean, cell.link_interval) for cell, _ in shown])
     drawn = []
     for place, found in ((5, values[1]), (3, values[0])):
-        low, high = scale_of(found)
-        if low < high:
-            drawn.append(f"{low:.2g} to {high:.2g}")
+        if high := end_of_scale(found):
+            drawn.append(f"0 to {high:.2g}")
             columns.insert(place, drawn[-1])
             for row, (value, ends) in zip(rows, found, strict=True):
-                row.insert(place, whisker(value, ends, (low, high), CELL_WIDTH))
+                row.insert(place, whisker(value, ends, (0.0, high), CELL_WIDTH))
     return Grid(columns, rows, f"view: {result.view}", drawn=tuple(drawn))
 
 
-def scale_of(
-    values: Iterable[tuple[float, tuple[float, float] | None]],
-) -> tuple[float, float]:
-    """The ends of a scale for values and their intervals, to two digits; (0, 0) without any."""
-    ends = [each for value, pair in values for each in (value, *(pair or ())) if not isnan(each)]
-    if not ends:
-        return 0.0, 0.0
-    low, high = min(ends), max(ends)
-    step = 10.0 ** floor(log10(max(high - low, 1e-12)))
-    return max(floor(low / step) * step, 0.0), min(ceil(high / step) * step, 1.0)
+def end_of_scale(values: Iterable[tuple[float, tuple[float, float] | None]]) -> float:
+    """The end of a scale from 0 for values up to 1 and their intervals, to two digits.
+
+    >>> end_of_scale([(0.2, (0.1, 0.2204)), (0.15, None)]), end_of_scale([])
+    (0.23, 0.0)
+    """
+    ends = [each for value, pair in values for each in (value, *(pair or ()))]
+    high = max((each for each in ends if each > 0), default=0.0)
+    step = 10.0 ** (floor(log10(high)) - 1) if high else 1.0
+    return min(ceil(high / step) * step, 1.0)
 
 
 def _by_extremes(

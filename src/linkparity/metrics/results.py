@@ -1,10 +1,11 @@
 """Results of measuring pairs in memory and of measuring a table: values with their evidence."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from math import isnan
 from typing import Any
 
-from linkparity.metrics.cell_means import CellMeans, GapDetails, gaps_grid
+from linkparity.metrics.cell_means import CellMeans, GapDetails, about_groups, gaps_grid
 from linkparity.metrics.intervals.estimates import Estimate
 from linkparity.metrics.printing import cells_grid, measures_grid, omitted_cells
 from linkparity.support.display import Displayed, Grid, or_nan, or_none
@@ -103,8 +104,14 @@ class Measured(Displayed):
         return [gaps_grid(self.gaps, self.values)] if self._known_gaps() else []
 
     def findings(self) -> list[str]:
-        """For each gap a sentence about pairs of groups that have enough pairs."""
-        return [each.sentence(name) for name, each in self._known_gaps().items()]
+        """For each gap that few pairs make, the largest one among pairs of groups with enough."""
+        told = [each.sentence(name) for name, each in self._known_gaps().items()]
+        return [about_groups(text) if self.one_sided else text for text in told if text]
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether a cell is one group, as where one side of a bipartite graph has groups."""
+        return bool(self.cells) and all(len(cell.groups) == 1 for cell in self.cells)
 
     def gap_report(self) -> dict[str, Any]:
         """What makes the gaps and the findings, ready for JSON."""
@@ -116,7 +123,7 @@ class Measured(Displayed):
 
     def sentences(self) -> list[str]:
         """Why values are undefined, then the notes."""
-        return [*(f"{name}: {reason}." for name, reason in self.reasons.items()), *self.notes]
+        return [*told_once(self.reasons.items()), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, ready for JSON; undefined values are None."""
@@ -143,6 +150,18 @@ def by_measure(found: dict[str, Estimate]) -> dict[str, Any]:
         "counts": {name: (e.count, e.unit) for name, e in found.items()},
         "reasons": {about(name, e): e.reason for name, e in found.items() if e.reason},
     }
+
+
+def told_once(reasons: Iterable[tuple[str, str]]) -> list[str]:
+    """One sentence per reason, after the names that it is about.
+
+    >>> told_once([("auc", "no labels"), ("kl", "one cell"), ("eo", "no labels")])
+    ['auc, eo: no labels.', 'kl: one cell.']
+    """
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons:
+        names.setdefault(reason, []).append(name)
+    return [f"{', '.join(each)}: {reason}." for reason, each in names.items()]
 
 
 def about(name: str, estimate: Estimate) -> str:

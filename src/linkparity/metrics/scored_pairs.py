@@ -21,6 +21,7 @@ from linkparity.metrics.checks import (
     group_array,
     label_array,
     node_array,
+    numbered_names,
     weight_array,
 )
 from linkparity.metrics.intervals.clusters import PairClusters
@@ -94,6 +95,8 @@ class ScoredPairs:
     ) -> "ScoredPairs":
         """Check what is given, either ``logits`` or ``prob``, and keep it as float64 arrays."""
         x, h, rank = check_scores(CALLER, logits, prob)
+        check_unique(names, "group_names", CALLER)
+        groups, names = numbered_names(groups, names, CALLER)
         group = group_array(CALLER, groups, len(x))
         if confidence is not None and not 0 < confidence < 1:
             raise InputError(
@@ -101,12 +104,11 @@ class ScoredPairs:
                 "use 0.95, or None for no intervals", argument="confidence", caller=CALLER,
             )  # fmt: skip
         view_cells(np.empty((0, 2), dtype=np.int64), view)
-        check_unique(names, "group_names", CALLER)
         points, side = _embedding(embedding, node_group)
         return cls(
             x, h, rank, group,
             label_array(CALLER, labels, len(x)), weight_array(CALLER, weight, len(x)),
-            tuple(names), points, side, label_array(CALLER, baseline, len(x), "baseline"),
+            names, points, side, label_array(CALLER, baseline, len(x), "baseline"),
             criterion, view, confidence, seed, node_array(CALLER, nodes, len(x)),
             check_min_pairs(min_pairs, CALLER),
         )  # fmt: skip
@@ -155,7 +157,8 @@ def _embedding(
     embedding: object, node_group: object
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     points = None if embedding is None else float_array(embedding)
-    group = None if node_group is None else integers(node_group, "node_group", CALLER).numpy()
+    side, _ = numbered_names(node_group, (), CALLER)
+    group = None if node_group is None else integers(side, "node_group", CALLER).numpy()
     if points is None or group is None:
         return points, group
     if points.ndim != 2 or len(points) != len(group):

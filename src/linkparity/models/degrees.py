@@ -119,6 +119,7 @@ def _pull_inside(degree: np.ndarray, side: np.ndarray, bipartite: bool) -> np.nd
         GraphWarning,
         f"{int((pull > 0).sum()):,} nodes without a link and {int((pull < 0).sum()):,} linked to "
         "every other have no finite parameter; their degree is taken half a link inside",
+        "leave such nodes out of the graph, or read their scores as guesses",
         caller="maxent",
     )
     asked = degree + pull

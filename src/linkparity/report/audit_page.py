@@ -6,9 +6,9 @@ from itertools import product
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from linkparity.metrics.cell_means import VIEW_TITLES, cell_label
+from linkparity.metrics.cell_means import VIEW_TITLES, about_groups, cell_label
 from linkparity.metrics.measures import MEASURES
-from linkparity.metrics.printing import scale_of
+from linkparity.metrics.printing import end_of_scale
 from linkparity.metrics.results import CellScore
 from linkparity.report.rendering import render
 from linkparity.support.display import counted, format_number
@@ -57,11 +57,12 @@ def audit_html(audit: "Audit", conditions: list[str], failed: list[str]) -> str:
         measures=sorted(shown, key=lambda measure: measure.parity is None),
         view_measures=[measure for measure in shown if measure.in_views],
         view_titles=VIEW_TITLES,
+        words=about_groups if audit.one_sided else str,
         maps=_heatmaps(audit),
         largest_share=max((max(p.share, p.slot_share) for p in audit.exposure), default=1.0),
         cells=sorted(audit.cells, key=lambda cell: (isnan(cell.mean), -cell.mean)),
         max_cells=MAX_CELLS,
-        largest_mean=scale_of((cell.mean, cell.interval) for cell in audit.cells)[1] or 1.0,
+        largest_mean=end_of_scale((cell.mean, cell.interval) for cell in audit.cells) or 1.0,
         change_span=_change_span(audit),
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
@@ -73,7 +74,7 @@ def _change_span(audit: "Audit") -> float:
         return 1.0
     values, intervals = audit.change.values, audit.change.intervals
     pairs = ((abs(values[name]), (abs(low), abs(high))) for name, (low, high) in intervals.items())
-    return scale_of(pairs)[1] or 1.0
+    return end_of_scale(pairs) or 1.0
 
 
 def _heatmaps(audit: "Audit") -> dict[str, list[Square]]:

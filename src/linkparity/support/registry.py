@@ -1,8 +1,8 @@
 """Registries: names with what they stand for, and suggestions for misspelled names."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from linkparity.support.errors import InputError
 
@@ -34,19 +34,34 @@ def nearest(name: str, known: list[str]) -> str:
 
 
 class Registry(dict[str, T]):
-    """A dict from public names to things of one kind.
+    """A dict from public names to things of one kind; ``aliases`` are other names of them.
 
     >>> Registry("tool", {"cne": 1, "gae": 2})["cen"]
     Traceback (most recent call last):
     ...
     linkparity.support.registry.UnknownName: unknown tool 'cen'; did you mean 'cne'? known: cne, gae
+    >>> tools = Registry("tool", {"cne": 1}, {"conditional": "cne"})
+    >>> tools["conditional"], "conditional" in tools, list(tools)
+    (1, True, ['cne'])
     """
 
-    def __init__(self, kind: str, entries: dict[str, T]) -> None:
+    def __init__(
+        self, kind: str, entries: Mapping[str, T], aliases: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(entries)
         self.kind = kind
+        self.aliases = aliases or {}
 
-    def __missing__(self, name: object) -> T:
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in self.aliases
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry of a name or an alias, or ``default``."""
+        return super().get(self.aliases.get(name, name), default)
+
+    def __missing__(self, name: str) -> T:
+        if name in self.aliases:
+            return self[self.aliases[name]]
         known = sorted(self)
         fix = f"{did_you_mean(str(name), known)}known: {', '.join(known)}"
         raise UnknownName(f"unknown {self.kind} {name!r}", fix)

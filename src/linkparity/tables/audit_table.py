@@ -16,7 +16,7 @@ from linkparity.metrics.intervals.estimates import (
 )
 from linkparity.metrics.measures import VIEW_MEASURES
 from linkparity.metrics.printing import MAX_ROWS, UNIT, cells_grid, measures_grid, omitted_cells
-from linkparity.metrics.results import Measured, about, by_measure, cell_scores
+from linkparity.metrics.results import Measured, about, by_measure, cell_scores, told_once
 from linkparity.projection.solver import Infeasible, NotConverged
 from linkparity.support.arrays import whole_number
 from linkparity.support.display import (
@@ -26,6 +26,7 @@ from linkparity.support.display import (
     format_number,
     format_rounded,
     or_none,
+    shortened,
     whisker,
 )
 from linkparity.support.errors import InputError
@@ -65,7 +66,7 @@ class AuditOptions:
     min_pairs: int = 0
 
     def __post_init__(self) -> None:
-        trainable()[self.criterion]
+        object.__setattr__(self, "criterion", trainable()[self.criterion].name)
         self.interval_options.check("audit")
         if not 1 <= whole_number(self.top, "top", "audit") <= MAX_PLACES:
             problem = f"must be at least 1 place per list and at most {MAX_PLACES:,}"
@@ -138,32 +139,39 @@ class Audit(Measured):
         """Measures, gaps in the three views, cells and exposure, then the sentences."""
         change = [] if self.change is None else [self.change.grid(self.values)]
         return [
-            measures_grid(self), *change, *self.gap_grids(), self._views_grid(), cells_grid(self),
+            measures_grid(self), *change, *self.gap_grids(), *self._views_grids(), cells_grid(self),
             *omitted_cells(self), self._exposure_grid(), *self.findings(), *self.sentences(),
         ]  # fmt: skip
 
     def sentences(self) -> list[str]:
-        """Why values are undefined, in every view, then the notes."""
+        """Why values are undefined, in every view that is shown, then the notes."""
         known = set(self.reasons.values())
-        in_views = [
-            f"{about(name, estimate)} ({VIEW_TITLES[view]}): {estimate.reason}."
-            for view, found in self.views.items()
+        reasons = list(self.reasons.items())
+        if self.change is not None:
+            changes = self.change.reasons.items()
+            reasons += [(f"interval of the change of {name}", reason) for name, reason in changes]
+        reasons += [
+            (f"{about(name, estimate)} ({VIEW_TITLES[view]})", estimate.reason)
+            for view, found in self.shown_views.items()
             for name, estimate in found.items()
             if estimate.reason and estimate.reason not in known
         ]
-        reasons = [f"{name}: {reason}." for name, reason in self.reasons.items()]
-        if self.change is not None:
-            changes = self.change.reasons.items()
-            reasons += [f"change of {name}, interval: {reason}." for name, reason in changes]
-        return [*reasons, *in_views, *self.notes]
+        return [*told_once(reasons), *self.notes]
 
-    def _views_grid(self) -> Grid:
+    @property
+    def shown_views(self) -> dict[str, dict[str, Estimate]]:
+        """The views; none where a cell is one group, since there they repeat the measures."""
+        return {} if self.one_sided else self.views
+
+    def _views_grids(self) -> list[Grid]:
+        if not self.shown_views:
+            return []
         columns = ["gaps between"]
         for name in VIEW_MEASURES:
             more = [] if self.confidence is None else [f"{name} interval", f"{name}, {UNIT}"]
             columns += [name, *more]
         rows = []
-        for view, found in self.views.items():
+        for view, found in self.shown_views.items():
             row = [VIEW_TITLES[view]]
             for name in VIEW_MEASURES:
                 row.append(format_number(found[name].value))
@@ -171,7 +179,7 @@ class Audit(Measured):
                     ends = found[name].interval
                     row += [format_interval(ends), whisker(found[name].value, ends, (0.0, 1.0), 11)]
             rows.append(row)
-        return Grid(columns, rows, "views", drawn=tuple(f"{n}, {UNIT}" for n in VIEW_MEASURES))
+        return [Grid(columns, rows, "views", drawn=tuple(f"{n}, {UNIT}" for n in VIEW_MEASURES))]
 
     def _exposure_grid(self) -> Grid:
         rows = [
@@ -298,6 +306,10 @@ def _notes(
     if table.one_sided:
         ends = ("Sources", "targets") if table.columns.swapped else ("Targets", "sources")
         notes.append(f"{ends[0]} have no group, so a cell is a group of {ends[1]}.")
+    others = [name for name in table.given.columns if name not in table.columns.used]
+    if not table.labelled and others:
+        fix = f"name their column with label (--label); other columns: {shortened(others)}"
+        notes.append(f"No labels: {fix}.")
     if every > 1:
         notes.append(f"Exposure is counted in one of {every} lists, with all their places.")
     for reason, count in table.dropped.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from linkparity.criteria import trainable
-from linkparity.metrics.cell_means import GapDetails, all_gap_details, gaps_grid
+from linkparity.metrics.cell_means import GapDetails, about_groups, all_gap_details, gaps_grid
 from linkparity.metrics.intervals.estimates import (
     INTERVALS,
     NAN,
@@ -85,6 +85,8 @@ class ProjectOptions:
 
     def __post_init__(self) -> None:
         self.intervals.check("project")
+        if self.criterion is not None:
+            object.__setattr__(self, "criterion", trainable()[self.criterion].name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +158,8 @@ class Correction(Displayed):
             for label, value in targets.items()
             if not isnan(value)
         )
-        columns, rows = ["measure"], [[name] for name in self.before]
+        shown = [name for name in self.before if not (self.one_sided and name == "weak-dp")]
+        columns, rows = ["measure"], [[name] for name in shown]
         for when, values in (("before", self.before), ("after", self.after)):
             columns += [when, "interval"] if self.intervals[when] else [when]
             for row in rows:
@@ -173,15 +176,22 @@ class Correction(Displayed):
         ]
         more = len(self.tilts) - MAX_ROWS
         caption = f"{more} more tilts are in the JSON output." if more > 0 else ""
+        cell = "group" if self.one_sided else "pair of groups"
         sentences = list(self.notes)
-        if None in self.before.values():
+        if None in map(self.before.get, shown):
             sentences.insert(0, f"{MISSING}: undefined for these rows; an audit says why.")
         return [
             Grid(columns, rows, f"{self.criterion}: {aim}"),
             self._gaps_grid(),
-            Grid(["pair of groups", "tilt"], tilts, "added to the logits", caption),
+            Grid([cell, "tilt"], tilts, "added to the logits", caption),
             *sentences,
         ]
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether a cell is one group, as where one side of a bipartite graph has groups."""
+        ends = (each.high for each in self.gaps.get("before", {}).values())
+        return any(end is not None and len(end.groups) == 1 for end in ends)
 
     def _gaps_grid(self) -> Grid:
         """Between which pairs of groups the gaps are, before and after."""
@@ -209,7 +219,6 @@ def correct_table(
     Returns:
         What ``tables`` delivers, and the report if ``measured``.
     """
-    trainable()[options.criterion or "dp"]  # so that a wrong name is an error before any work
     if options.tilt_by not in (None, *TILT_BY):
         problem = f"must be 'groups' or 'labels', got {options.tilt_by!r}"
         raise InputError(problem, argument="tilt_by")
@@ -346,4 +355,4 @@ def _notes(
         notes.append(f"{counted(count, 'row')} left out: {reason}.")
     if asked.intervals.confidence is not None:
         notes += [INTERVALS[asked.intervals.kind], *few_nodes(before)]
-    return tuple(notes)
+    return tuple(about_groups(note) if table.one_sided else note for note in notes)

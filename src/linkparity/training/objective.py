@@ -263,6 +263,11 @@ def trained_criterion(criterion: str | Criterion) -> Criterion:
     return TRAINABLE[criterion] if isinstance(criterion, str) else criterion
 
 
+def criterion_name(criterion: str | Criterion | None) -> str:
+    """The name that results have for it; ``"none"`` when plain."""
+    return "none" if criterion is None else trained_criterion(criterion).name
+
+
 def bounded(value: object, argument: str) -> float:
     """A number between 0 and :data:`LARGEST`."""
     number = real_number(value, argument, "train")

@@ -133,15 +133,18 @@ def _unknown(table: ScoreTable, row: int, count: int) -> InputError:
     where, values = locate(table, row, column if nodes is not None else groups[0])
     node = values.get(column)
     reason, advice = f"has no {table.options.attribute}", "fill it in"
-    bipartite = False
+    without_groups = ""
+    if nodes is not None:
+        known = [(group != NO_GROUP).any().to_pyarrow().as_py() for group in (rows.ga, rows.gb)]
+        if sum(known) == 1 and known[first]:
+            without_groups = "sources" if first else "targets"
     if nodes is not None and found["a" if first else "b"] != NO_GROUP:
         reason = f"{reason} in {nodes.name}"
     elif nodes is not None:
         reason, advice = not_listed(nodes, str(columns.node), table.options.node)
         ids = table.groups.nodes.select("node").limit(LOOKED_AT).to_pyarrow()["node"].to_pylist()
         advice = (did_you_mean(str(node), map(str, ids)) if values else "") + advice
-        bipartite = not first and not (rows.b != NO_GROUP).any().to_pyarrow().as_py()
-    return unknown_error(where, node, reason, advice, count, bipartite=bipartite)
+    return unknown_error(where, node, reason, advice, count, without_groups=without_groups)
 
 
 def _check_duplicates(table: ScoreTable) -> ScoreTable:
