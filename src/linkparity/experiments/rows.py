@@ -69,7 +69,7 @@ class Row:
         refit: Whether the saved model was fitted again on all links, after the evaluation.
         settings: Every other parameter of the predictor with the value that was used.
         versions: Version by package.
-        threads: Number of torch's threads, on which the last digits depend; None if unknown.
+        threads: Number of torch's threads, on which results depend slightly; None if unknown.
         id: Fit of an experiment that the row is the result of, None for other runs.
         data_sha256: Hash of the graph.
         peak_memory: Largest resident memory of the process during the fit, in bytes.
