@@ -6,6 +6,7 @@ import math
 import pickle
 
 import pytest
+import torch
 
 import linkparity as lp
 from linkparity.experiments import Row, train_run
@@ -15,8 +16,8 @@ from linkparity.support.errors import InputError
 
 KEYS = (
     "dataset model criterion gamma strength seed auc auc_candidates ap dp eo rdp rb kl fit_seconds "
-    "epochs pairs links intervals cells reasons notes error test_pairs settings versions id "
-    "data_sha256 peak_memory history quantiles"
+    "epochs pairs links intervals cells reasons notes error test_pairs settings versions threads "
+    "id data_sha256 peak_memory history quantiles"
 )
 
 
@@ -52,6 +53,18 @@ def test_a_row_comes_back_from_json_as_it_was(run):
     assert json.loads(row.to_json()) == row.to_dict()
     for other in (copy.deepcopy(back), pickle.loads(pickle.dumps(back))):
         assert other == row
+
+
+def test_a_row_has_the_number_of_threads_and_an_older_one_has_none(run):
+    before = torch.get_num_threads()
+    torch.set_num_threads(before + 1)
+    try:
+        assert run.to_dict()["threads"] == before + 1
+    finally:
+        torch.set_num_threads(before)
+    older = run.to_dict()
+    del older["threads"]
+    assert Row.from_dict(older).threads is None
 
 
 def test_undefined_numbers_are_null_wherever_they_are():

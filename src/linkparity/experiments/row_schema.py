@@ -16,9 +16,9 @@ SHAPES: dict[str, Any] = {
     "fit_seconds": NUMBER + NONE, "strength": NUMBER + NONE, "epochs": WHOLE, "pairs": WHOLE,
     "links": WHOLE + NONE, "intervals": {"": [NUMBER + NONE]}, "reasons": {"": TEXT},
     "notes": [TEXT], "error": TEXT + NONE, "traceback": TEXT + NONE, "test_pairs": TEXT,
-    "settings": {"": (object,)}, "versions": {"": TEXT}, "id": TEXT + NONE,
-    "data_sha256": TEXT + NONE, "peak_memory": WHOLE + NONE, "history": {"": [NUMBER + NONE]},
-    "cells": [(dict,)], "quantiles": [(dict,)],
+    "settings": {"": (object,)}, "versions": {"": TEXT}, "threads": WHOLE + NONE,
+    "id": TEXT + NONE, "data_sha256": TEXT + NONE, "peak_memory": WHOLE + NONE,
+    "history": {"": [NUMBER + NONE]}, "cells": [(dict,)], "quantiles": [(dict,)],
 }  # fmt: skip
 CELL: dict[str, Any] = {
     "groups": [TEXT], "pairs": WHOLE, "links": WHOLE + NONE, "mean": NUMBER + NONE,

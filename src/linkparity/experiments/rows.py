@@ -8,6 +8,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from linkparity.experiments.row_schema import check_row
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
@@ -26,6 +28,7 @@ AFTER_ERROR = (
     "test_pairs",
     "settings",
     "versions",
+    "threads",
     "id",
     "data_sha256",
     "peak_memory",
@@ -66,6 +69,7 @@ class Row:
         refit: Whether the saved model was fitted again on all links, after the evaluation.
         settings: Every other parameter of the predictor with the value that was used.
         versions: Version by package.
+        threads: Number of torch's threads, on which results depend slightly; None if unknown.
         id: Fit of an experiment that the row is the result of, None for other runs.
         data_sha256: Hash of the graph.
         peak_memory: Largest resident memory of the process during the fit, in bytes.
@@ -94,6 +98,7 @@ class Row:
     refit: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    threads: int | None = None
     id: str | None = None
     data_sha256: str | None = None
     peak_memory: int | None = None
@@ -136,6 +141,7 @@ class Row:
             refit=run.refitted is not None,
             settings=settings,
             versions=versions(),
+            threads=torch.get_num_threads(),
         )
 
     def to_dict(self) -> dict[str, Any]:
