@@ -339,7 +339,7 @@ def _check_values(
                 reason = f"has no {name}"
                 if len(rows) > 1:
                     reason += f" ({len(rows):,} of {int(mine.sum()):,} nodes have no {name})"
-                faults.add(unknown_error(where, ids[nodes.node[rows[0]]], reason, in_graph=True))
+                faults.add(unknown_error(where, ids[nodes.node[rows[0]]], reason))
 
 
 def _check_known(
@@ -371,7 +371,6 @@ def _check_known(
             f"{hint}{advice}",
             _many(rows),
             bipartite=no_target_known and end == 1,
-            in_graph=True,
         )
     )
 

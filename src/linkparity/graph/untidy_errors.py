@@ -60,7 +60,6 @@ def unknown_error(
     count: int = 0,
     *,
     bipartite: bool = False,
-    in_graph: bool = False,
 ) -> InputError:
     """A row has a node whose group is not known.
 
@@ -71,13 +70,12 @@ def unknown_error(
         advice: what would help apart from the policy.
         count: number of such rows, if counted.
         bipartite: whether the row would be right in a bipartite graph whose targets have no group.
-        in_graph: whether the row is one of a graph to train on.
     """
     fix = f"{advice}, or {UNKNOWN_FIX}"
     if bipartite:
         fix += ", or use {bipartite=True} if targets have no groups"
-    fix += f"; {KEEP_FIX}" if in_graph else ""
-    return InputError(f"{_node(node)} {reason}{_such(count)}", fix, where=where)
+    problem = f"{_node(node)} {reason}{_such(count)}"
+    return InputError(problem, f"{fix}; {KEEP_FIX}", where=where)
 
 
 def _node(node: object) -> str:
