@@ -55,6 +55,23 @@ def test_the_change_of_a_gap_is_that_of_arrays(name, weight):
     assert found.change.intervals["dp"] == pytest.approx(ends, abs=1e-9)
 
 
+def test_the_change_of_auc_of_independent_pairs_is_that_of_delong():
+    frame, people, _, _ = make()
+    other = before(frame)
+    found = lp.audit(frame, "kind", people, compare=other, intervals="pairs").change
+    link = frame.label.to_numpy() == 1
+    above = [
+        np.subtract.outer(scores[link].to_numpy(), scores[~link].to_numpy()) > 0
+        for scores in (frame.score, other.score)
+    ]
+    apart = above[0].astype(float) - above[1]
+    error = np.sqrt(
+        sum(np.var(part, ddof=1) / len(part) for part in (apart.mean(0), apart.mean(1)))
+    )
+    known = apart.mean() + np.array([-1, 1]) * 1.959964 * error
+    assert found.intervals["auc"] == pytest.approx(known, abs=1e-6)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_change_of_auc_is_that_of_arrays(name):
     frame, people, _, ids = make(**CASES[name])
