@@ -1,4 +1,4 @@
-"""Time and memory of ``linkparity audit`` and ``project`` on a Parquet table, and in memory.
+"""Time and memory of ``linkparity audit`` and ``project`` on a large table, and in memory.
 
     python benchmarks/tables.py --rows 10000000
     python benchmarks/tables.py --rows 20000000 --nodes 10000000 --audit
@@ -8,7 +8,8 @@ Each command runs in a process of its own: wall time with start-up, peak residen
 over the rows; with intervals that treat pairs as independent, and with those that allow for pairs
 that share nodes. Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and
 how far apart the results are. ``--rows 1000000,10000000`` shows that time is linear in rows.
-``--audit`` runs one audit with intervals that allow for shared nodes, and nothing else.
+``--csv`` takes CSV files in place of Parquet. ``--audit`` runs one audit with intervals that allow
+for shared nodes, and nothing else.
 ``--train`` trains on polblogs by name and from two CSV files in turn, so many times each.
 """
 
@@ -33,9 +34,11 @@ import linkparity as lp
 IN_MEMORY = 20_000_000
 
 
-def make(place: Path, rows: int, nodes: int, groups: int) -> tuple[Path, Path]:
+def make(
+    place: Path, rows: int, nodes: int, groups: int, kind: str = "parquet"
+) -> tuple[Path, Path]:
     """Distinct pairs of text ids with scores that differ by group pair, labels by score."""
-    scores, people = place / "scores.parquet", place / "people.csv"
+    scores, people = place / f"scores.{kind}", place / "people.csv"
     con = duckdb.connect()
     con.execute("SET memory_limit = '1GB'")
     con.execute("SET preserve_insertion_order = false")
@@ -52,7 +55,7 @@ def make(place: Path, rows: int, nodes: int, groups: int) -> tuple[Path, Path]:
                             - 0.1 * (a % {groups} + b % {groups})))) AS score
                 FROM range({rows}) r(i)
             )
-        ) TO '{scores}' (FORMAT parquet)
+        ) TO '{scores}' (FORMAT {kind})
     """)
     con.execute(f"""
         COPY (SELECT printf('p%08d', i) AS node, 'group ' || i % {groups} AS kind
@@ -141,11 +144,11 @@ def in_memory(scores: Path, out: Path, audit: dict, number: int) -> str:
     )
 
 
-def compare(rows: int, nodes: int, groups: int, place: Path, audit_alone: bool) -> None:
-    scores, people = make(place, rows, nodes, groups)
+def compare(rows: int, nodes: int, groups: int, place: Path, audit_alone: bool, shape: str) -> None:
+    scores, people = make(place, rows, nodes, groups, shape)
     size = scores.stat().st_size / 1e6
-    print(f"{rows:,} rows, {nodes:,} nodes, {groups} groups, {size:,.0f} MB of Parquet")
-    out = place / "fair.parquet"
+    print(f"{rows:,} rows, {nodes:,} nodes, {groups} groups, {size:,.0f} MB of {shape}")
+    out = place / f"fair.{shape}"
     common = (scores, "--nodes", people, "--sensitive", "kind", "--tmp", place)
     for kind in ("nodes",) if audit_alone else ("pairs", "nodes"):
         audit, told = run("audit", *common, "--intervals", kind)
@@ -167,6 +170,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--groups", type=int, default=4)
     parser.add_argument("--audit", action="store_true", help="one audit alone")
+    parser.add_argument("--csv", action="store_true", help="CSV files, not Parquet")
     parser.add_argument("--train", type=int, metavar="TIMES", help="time training, not tables")
     parser.add_argument("--tmp", help="where the tables go; they take about 50 bytes a row")
     args = parser.parse_args()
@@ -177,7 +181,8 @@ def main() -> None:
         return
     for rows in args.rows.split(","):
         with tempfile.TemporaryDirectory(dir=args.tmp) as place:
-            compare(int(float(rows)), args.nodes, args.groups, Path(place), args.audit)
+            shape = "csv" if args.csv else "parquet"
+            compare(int(float(rows)), args.nodes, args.groups, Path(place), args.audit, shape)
 
 
 if __name__ == "__main__":

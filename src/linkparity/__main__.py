@@ -1,6 +1,6 @@
 """``python -m linkparity`` is the command ``linkparity``."""
 
-from linkparity.cli.command import main
+from linkparity.cli import main
 
 if __name__ == "__main__":
     main()

@@ -380,3 +380,27 @@ def test_pairs_and_gamma_are_accepted_where_no_criterion_is_trained(run):
     ]
     assert len({each["dp"] for each in found}) == 3
     assert [each["settings"]["pairs"] for each in found] == list(PAIRS)
+
+
+LATE = """
+import sys, types
+from linkparity.cli import main
+def interrupted(*_, **__):
+    exec("raise KeyboardInterrupt")
+{}
+main()
+"""
+DURING = {
+    "import": "sys.meta_path.insert(0, types.SimpleNamespace(find_spec=interrupted))",
+    "command": "from linkparity.cli import command; command.app = interrupted",
+}
+
+
+@pytest.mark.parametrize("during", DURING)
+def test_ctrl_c_is_one_line_and_exit_code_2_of_python_m(tmp_path, during):
+    """CPython ends by the signal after an interrupt within exec, as of a dataclass being made."""
+    (tmp_path / "late.py").write_text(LATE.format(DURING[during]))
+    done = subprocess.run(
+        [sys.executable, "-m", "late"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (2, "Error: interrupted; nothing was written\n")

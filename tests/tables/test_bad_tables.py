@@ -90,7 +90,8 @@ BAD = {
     "unknown node": (
         case(HEAD + GOOD + "a,d,0.5,1\n"),
         "s.csv: row 4, column 'target': node 'd' is not in n.csv (1 such row); write ids alike, "
-        "or use --unknown group (a group of their own) or --unknown drop (leave them out)\n",
+        "or use --unknown group (a group of their own) or --unknown drop (leave them out); "
+        "--unknown keep leaves them in, unconstrained\n",
     ),
     "mistyped node": (
         case(
@@ -99,7 +100,7 @@ BAD = {
         ),
         "s.csv: row 3, column 'target': node 'amn' is not in n.csv (1 such row); did you mean "
         "'ann'? write ids alike, or use --unknown group (a group of their own) or --unknown drop "
-        "(leave them out)\n",
+        "(leave them out); --unknown keep leaves them in, unconstrained\n",
     ),
     "strange targets": (
         case(HEAD + "a,d,0.5,1\nb,e,0.25,0\n"),
@@ -174,7 +175,7 @@ BAD = {
     ),
     "unknown option": (
         case(args=("--unknown", "drp")),
-        "--unknown must be 'error', 'group' or 'drop', got 'drp'; did you mean 'drop'?",
+        "--unknown must be 'error', 'group', 'drop' or 'keep', got 'drp'; did you mean 'drop'?",
     ),
     "criterion": (
         case(args=("--criterion", "weakdp")),

@@ -1,6 +1,7 @@
 """Two score tables over the same pairs: changes against arrays, errors, the gate."""
 
 import json
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from linkparity.metrics import ScoredPairs
 from linkparity.metrics.gaps import cell_covariance
 from linkparity.metrics.intervals.changes import difference_interval, gap_change_interval
 from linkparity.metrics.intervals.clusters import PairClusters
+from linkparity.metrics.intervals.covariance import Spread
 from linkparity.metrics.intervals.delong import levels, placements
 
 CASES = {"undirected": {}, "directed": {"directed": True}, "bipartite": {"bipartite": True}}
@@ -53,6 +55,35 @@ def test_the_change_of_a_gap_is_that_of_arrays(name, weight):
     spread = cell_covariance(scored, weights, mean).result()
     ends = gap_change_interval(mean[:size], mean[size:], spread, 0.95)
     assert found.change.intervals["dp"] == pytest.approx(ends, abs=1e-9)
+
+
+def test_the_change_of_a_gap_of_which_the_ends_are_clear_is_known_as_well_as_one_difference():
+    now, was = np.array([0.1, 0.5, 0.9]), np.array([0.2, 0.5, 0.7])
+    variance = np.array([1, 2, 3, 1, 2, 3]) * 1e-4
+    endless = np.full(6, np.inf)
+    spread = Spread(variance, np.diag(variance), endless, endless, alone=np.zeros((6, 6)))
+    half = NormalDist().inv_cdf(1 - 0.045 / 2) * np.sqrt(2 * (1e-4 + 3e-4))
+    ends = gap_change_interval(now, was, spread, 0.95)
+    assert ends == pytest.approx((0.3 - half, 0.3 + half))
+    close = now - [0, 0.39, 0]  # the lowest mean may be that of another cell
+    assert gap_change_interval(close, was, spread, 0.95)[1] > 0.3 + half
+
+
+def test_the_change_of_auc_of_independent_pairs_is_that_of_delong():
+    frame, people, _, _ = make()
+    other = before(frame)
+    found = lp.audit(frame, "kind", people, compare=other, intervals="pairs").change
+    link = frame.label.to_numpy() == 1
+    above = [
+        np.subtract.outer(scores[link].to_numpy(), scores[~link].to_numpy()) > 0
+        for scores in (frame.score, other.score)
+    ]
+    apart = above[0].astype(float) - above[1]
+    error = np.sqrt(
+        sum(np.var(part, ddof=1) / len(part) for part in (apart.mean(0), apart.mean(1)))
+    )
+    known = apart.mean() + np.array([-1, 1]) * 1.959964 * error
+    assert found.intervals["auc"] == pytest.approx(known, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", CASES)

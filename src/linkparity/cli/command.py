@@ -3,6 +3,7 @@
 import atexit
 import gc
 import os
+import signal
 import sys
 import traceback
 from dataclasses import asdict
@@ -165,4 +166,6 @@ def main(args: list[str] | None = None) -> None:
     if code == INTERRUPTED:
         say("Error: interrupted; nothing was written")
         code = 2
+    if args is None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt
     sys.exit(code or 0)

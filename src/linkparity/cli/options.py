@@ -152,9 +152,7 @@ class TableOptions:
         str | None, typer.Option(help="Column of weights of the pairs, for dp and kl.")
     ] = None
     node: Node = None
-    unknown: Annotated[str, choice(("error", "group", "drop"), "Nodes without a known group.")] = (
-        "error"
-    )
+    unknown: Unknown = "error"
     duplicates: Duplicates = "error"
     self_loops: SelfLoops = "error"
     directed: Annotated[

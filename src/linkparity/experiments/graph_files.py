@@ -344,9 +344,7 @@ def _check_values(
                     reason += f" ({len(rows):,} of {int(mine.sum()):,} nodes have no {name})"
                 node = ids[nodes.node[rows[0]]]
                 without = "targets" if bare and of_target[rows].all() else ""
-                faults.add(
-                    unknown_error(where, node, reason, without_groups=without, in_graph=True)
-                )
+                faults.add(unknown_error(where, node, reason, without_groups=without))
 
 
 def _check_known(
@@ -378,7 +376,6 @@ def _check_known(
             f"{hint}{advice}",
             _many(rows),
             without_groups="targets" if no_target_known and end == 1 else "",
-            in_graph=True,
         )
     )
 

@@ -60,7 +60,6 @@ def unknown_error(
     count: int = 0,
     *,
     without_groups: str = "",
-    in_graph: bool = False,
 ) -> InputError:
     """A row has a node whose group is not known.
 
@@ -72,13 +71,11 @@ def unknown_error(
         count: number of such rows, if counted.
         without_groups: the ends of pairs, ``"targets"`` or ``"sources"``, if none of them has a
             group and some of the others have.
-        in_graph: whether the row is one of a graph to train on.
     """
     fix = f"{advice}, or {UNKNOWN_FIX}"
     if without_groups:
         fix = f"use {{bipartite=True}} if {without_groups} have no groups; {fix}"
-    fix += f"; {KEEP_FIX}" if in_graph else ""
-    return InputError(f"{_node(node)} {reason}{_such(count)}", fix, where=where)
+    return InputError(f"{_node(node)} {reason}{_such(count)}", f"{fix}; {KEEP_FIX}", where=where)
 
 
 def _node(node: object) -> str:

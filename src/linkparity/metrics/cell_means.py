@@ -79,7 +79,7 @@ def view_cells(key: np.ndarray, view: str = "subgroup", names: Sequence[str] = (
 
 def _subgroup(key: np.ndarray, names: Sequence[str]) -> ViewCells:
     groups = tuple(tuple(_name(g, names) for g in row if g >= 0) for row in key.tolist())
-    return ViewCells(_member(np.arange(len(key))[:, None], len(key)), groups)
+    return ViewCells(membership(np.arange(len(key))[:, None], len(key)), groups)
 
 
 def _mixed(key: np.ndarray, names: Sequence[str]) -> ViewCells:
@@ -87,7 +87,7 @@ def _mixed(key: np.ndarray, names: Sequence[str]) -> ViewCells:
     if key.shape[1] == 2:
         both = (key >= 0).all(axis=1)
         cell[both] = key[both, 0] != key[both, 1]
-    return ViewCells(_member(cell[:, None], 2), (("within",), ("between",)))
+    return ViewCells(membership(cell[:, None], 2), (("within",), ("between",)))
 
 
 def _group(key: np.ndarray, names: Sequence[str]) -> ViewCells:
@@ -95,11 +95,13 @@ def _group(key: np.ndarray, names: Sequence[str]) -> ViewCells:
     # All of few groups; of numbers like years only those that occur.
     groups = np.arange(size) if size <= len(key) else np.unique(key[key >= 0])
     cell = np.where(key >= 0, np.searchsorted(groups, key), -1)
-    return ViewCells(_member(cell, len(groups)), tuple((_name(g, names),) for g in groups.tolist()))
+    return ViewCells(
+        membership(cell, len(groups)), tuple((_name(g, names),) for g in groups.tolist())
+    )
 
 
-def _member(cell: np.ndarray, size: int) -> "csr_array":
-    """Counts ``(G, size)`` from the cells ``(G, K)`` each group pair counts in, −1 for none."""
+def membership(cell: np.ndarray, size: int) -> "csr_array":
+    """Counts ``(G, size)`` from the cells ``(G, K)`` that each row counts in, −1 for none."""
     from scipy.sparse import csr_array
 
     row, column = np.nonzero(cell >= 0)

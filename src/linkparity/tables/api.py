@@ -52,7 +52,8 @@ def audit(
         weight: column of weights, numbers of 0 or more, for ``dp`` and ``kl``; the other measures
             are unweighted.
         node: column of ids in ``nodes``, if it has another name.
-        unknown: nodes without a group: ``"error"``, a ``"group"`` of their own, or ``"drop"``.
+        unknown: nodes without a group: ``"error"``, a ``"group"`` of their own, ``"drop"``, or
+            ``"keep"``: their pairs count in ``auc`` and the exposure, and in no gap.
         duplicates: a pair that occurs more than once: ``"error"``, or keep the ``"first"``.
         self_loops: a pair of a node with itself: ``"error"`` or ``"drop"``.
         directed: whether (a, b) and (b, a) are two pairs.
@@ -142,7 +143,7 @@ def project(
         label: column of labels.
         weight: column of weights, for the tilts, ``kl`` and ``dp``.
         node: column of ids in ``nodes``.
-        unknown: nodes without a group.
+        unknown: nodes without a group; with ``"keep"``, their pairs keep their scores.
         duplicates: a pair that occurs more than once.
         self_loops: a pair of a node with itself.
         directed: whether (a, b) and (b, a) are two pairs.

@@ -92,6 +92,7 @@ class Audit(Measured):
         groups: nodes of each group, by name.
         small: group pairs with few pairs.
         kept: scores of exactly 0 or 1.
+        unknown: rows with a node of unknown group, which are in no gap.
         dropped: rows left out, by reason.
         scans: passes over the rows.
         change: against another table of the same pairs, if one was given.
@@ -106,6 +107,7 @@ class Audit(Measured):
     groups: dict[str, int]
     small: tuple[str, ...]
     kept: int
+    unknown: int
     dropped: dict[str, int]
     scans: int
     change: Change | None = None
@@ -128,6 +130,7 @@ class Audit(Measured):
                 "groups": dict(self.groups),
                 "small": list(self.small),
                 "kept": self.kept,
+                "unknown": self.unknown,
                 "dropped": dict(self.dropped),
                 "attribute": self.attribute,
                 "table": self.name,
@@ -233,6 +236,7 @@ def audit_scores(table: ScoreTable, options: AuditOptions) -> Audit:
         groups=dict(zip(table.names, table.sizes, strict=True)),
         small=small,
         kept=stats.kept,
+        unknown=stats.unknown,
         dropped=table.dropped,
         scans=table.engine.scans,
         gaps=all_gap_details(means, table.labelled, options.min_pairs),
@@ -303,6 +307,9 @@ def _notes(
         notes.append(f"Fewer than {SMALL} pairs, to be read with care: {shown}.")
     if stats.kept:
         notes.append(f"{counted(stats.kept, 'score')} of exactly 0 or 1, which no tilt can change.")
+    if stats.unknown:
+        rows = counted(stats.unknown, "row")
+        notes.append(f"{rows} with a node of unknown group: in auc and in the lists, in no gap.")
     if table.one_sided:
         ends = ("Sources", "targets") if table.columns.swapped else ("Targets", "sources")
         notes.append(f"{ends[0]} have no group, so a cell is a group of {ends[1]}.")

@@ -106,6 +106,7 @@ class Correction(Displayed):
         after: those of the corrected scores; ``auc`` is None where they were tilted by label.
         intervals: ``(low, high)`` by measure, of ``before`` and of ``after``.
         kept: number of scores of exactly 0 or 1, which stay.
+        unknown: number of rows with a node of unknown group, whose scores stay.
         rows: number of rows corrected or kept.
         dropped: number of rows left out, by reason.
         residual: largest distance of a constrained mean from its target; None for given tilts.
@@ -124,6 +125,7 @@ class Correction(Displayed):
     after: dict[str, float | None]
     intervals: dict[str, dict[str, tuple[float, float]]]
     kept: int
+    unknown: int
     rows: int
     dropped: dict[str, int]
     residual: float | None
@@ -265,7 +267,7 @@ def _fair_rows(
     """Ibis table of ``row`` and the new columns, one row per good row; the columns' names."""
     rows = moved_rows(table, stats, tilted.each)
     values = {
-        FAIR_SCORE: moved_prob(rows, stats),
+        FAIR_SCORE: moved_prob(rows),
         FAIR_LOGIT: rows.x + rows.t,
         TILT: rows.t,
     }
@@ -299,6 +301,7 @@ def _report(
             for when, found in estimates.items()
         },
         kept=stats.kept,
+        unknown=stats.unknown,
         rows=int(stats.count.sum()),
         dropped=table.dropped,
         residual=tilted.residual,
@@ -351,6 +354,9 @@ def _notes(
     if stats.kept:
         kept = counted(stats.kept, "score")
         notes.append(f"{kept} of exactly 0 or 1, which cannot be tilted: kept.")
+    if stats.unknown:
+        rows = counted(stats.unknown, "row")
+        notes.append(f"{rows} with a node of unknown group: not tilted, and in no gap.")
     for reason, count in table.dropped.items():
         notes.append(f"{counted(count, 'row')} left out: {reason}.")
     if asked.intervals.confidence is not None:

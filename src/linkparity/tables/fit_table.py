@@ -132,6 +132,8 @@ def fit_table(
         problem = f"no pair is constrained by {criterion}"
         labels = trainable()[criterion].needs_labels
         fix = "it needs links (label 1)" if labels else "give pairs a weight above 0"
+        if stats.unknown == stats.count.sum():
+            fix = "every row has a node of unknown group: fill some of them in"
         raise InputError(problem, fix, where=table.given.name)
     if target == "data" and (stats.label < 0).any():
         problem = "'data' needs a label in every row"

@@ -4,19 +4,15 @@ Two measurements of the same pairs share their nodes, so a change is known bette
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from linkparity.metrics.intervals.covariance import EQUAL, Spread, of_differences
-from linkparity.metrics.intervals.estimates import (
-    critical,
-    difference_errors,
-    normal_draws,
-    tail_probability,
-)
+from linkparity.metrics.intervals.estimates import critical, difference_halves
 
 Ends = tuple[float, float]
+#: Share of the error that is left to choosing the cells that may have the largest value.
+CHOICE = 0.1
 
 
 def difference_interval(change: float, spread: Spread, confidence: float) -> Ends:
@@ -38,9 +34,11 @@ def gap_change_interval(
                \max_{cc' \in C} \min(\delta, \sigma)_{cc'} + t s], \quad
               \delta = d - d^0, \quad \sigma = d + d^0
 
-    where C are the pairs of cells that may have the largest difference, those whose
-    :math:`d + t s` reaches the largest :math:`d - t s`. The intervals of all d, d⁰, δ and σ hold
-    simultaneously. The change is also between the differences of the ends of the two gaps.
+    where C are the pairs of cells that may have the largest difference: the first may have the
+    highest mean, since no interval of d says that it is below another, the second the lowest. The
+    intervals of all d and of all d⁰ hold simultaneously, with a tenth of the error. Only one pair
+    of cells has the largest difference, so t is the quantile of a single difference, with the rest
+    of the error. The change is also between the differences of the ends of the two gaps.
 
     Args:
         now: ``(M,)`` means now.
@@ -50,16 +48,17 @@ def gap_change_interval(
         seed: random seed of the draws.
     """
     size = len(now)
-    families = _families(spread, size)
-    drawn = [error for error, _ in _families(replace(spread, alone=None), size)]
-    tail = _simultaneous_tail(spread, drawn, confidence, seed)
-    half, half0, less, more = (
-        np.where(error > 0, critical(tail, freedom), 0.0) * error for error, freedom in families
+    chosen, tail = _shared_error(confidence)
+    parts = [spread.of(np.arange(size)), spread.of(np.arange(size, 2 * size))]
+    half, half0 = (difference_halves(part, 1 - chosen / 2, seed) for part in parts)
+    less, more = (
+        np.where(error > 0, critical(tail, freedom), 0.0) * error
+        for error, freedom in (_joint_errors(spread, size, sign) for sign in (-1, 1))
     )
     apart, before = np.subtract.outer(now, now), np.subtract.outer(was, was)
     change, total = apart - before, apart + before
-    tops = np.minimum(change + less, total + more)[_may_be_largest(apart, half)]
-    bottoms = np.maximum(change - less, -total - more)[_may_be_largest(before, half0)]
+    tops = np.minimum(change + less, total + more)[_may_be_apart(apart, half)]
+    bottoms = np.maximum(change - less, -total - more)[_may_be_apart(before, half0)]
     ends = float(bottoms.min()), float(tops.max())
     return _within(ends, _largest(apart, half), _largest(before, half0))
 
@@ -67,7 +66,7 @@ def gap_change_interval(
 def largest_change_interval(
     now: np.ndarray, was: np.ndarray, spreads: Sequence[Spread], confidence: float
 ) -> Ends:
-    """The same for the largest of C AUCs, by Bonferroni.
+    """The same for the largest of C AUCs, which are chosen by Bonferroni.
 
     Args:
         now: ``(C,)`` AUCs now.
@@ -75,8 +74,12 @@ def largest_change_interval(
         spreads: three, of the AUCs now, before, and of their changes.
         confidence: confidence level.
     """
-    tail = (1 - confidence) / (2 * 3 * len(now))
-    half, half0, less = (critical(tail, each.freedom) * np.sqrt(each.variance) for each in spreads)
+    chosen, tail = _shared_error(confidence)
+    tails = (chosen / (4 * len(now)), chosen / (4 * len(now)), tail)
+    half, half0, less = (
+        critical(part, each.freedom) * np.sqrt(each.variance)
+        for part, each in zip(tails, spreads, strict=True)
+    )
     change = now - was
     high = (change + less)[_may_be_largest(now, half)].max()
     low = (change - less)[_may_be_largest(was, half0)].min()
@@ -84,6 +87,19 @@ def largest_change_interval(
     least = 0.5  # of the AUCs of every cell against the rest, the largest is at least that
     first, second = (max(first[0], least), first[1]), (max(second[0], least), second[1])
     return _within((float(low), float(high)), first, second)
+
+
+def _shared_error(confidence: float) -> tuple[float, float]:
+    """The error left to choosing cells, and the tail left to either end of the change."""
+    error = 1 - confidence
+    return CHOICE * error, (1 - CHOICE) * error / 2
+
+
+def _may_be_apart(apart: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """``(M, M)`` whether two cells may have the highest and the lowest mean."""
+    highest, lowest = (apart >= -half).all(axis=1), (apart <= half).all(axis=1)
+    found: np.ndarray = np.logical_and.outer(highest, lowest) & ~np.eye(len(half), dtype=bool)
+    return found
 
 
 def _may_be_largest(value: np.ndarray, half: np.ndarray) -> np.ndarray:
@@ -99,12 +115,6 @@ def _largest(value: np.ndarray, half: np.ndarray) -> Ends:
 def _within(ends: Ends, now: Ends, was: Ends) -> Ends:
     """The ends of a change, no wider than the differences of the ends of its two values."""
     return max(ends[0], now[0] - was[1]), min(ends[1], now[1] - was[0])
-
-
-def _families(spread: Spread, size: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Standard errors of all d, d⁰, δ and σ, and their degrees of freedom."""
-    parts = [spread.of(np.arange(size)), spread.of(np.arange(size, 2 * size))]
-    return [*map(difference_errors, parts), *(_joint_errors(spread, size, s) for s in (-1, 1))]
 
 
 def _joint_errors(spread: Spread, size: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
@@ -124,21 +134,3 @@ def _joint_errors(spread: Spread, size: int, sign: int) -> tuple[np.ndarray, np.
     fourth = (spread.variance**2 / spread.freedom).reshape(2, size).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return error, np.add.outer(total, total) ** 2 / np.add.outer(fourth, fourth)
-
-
-def _simultaneous_tail(
-    spread: Spread, errors: Sequence[np.ndarray], confidence: float, seed: int
-) -> float:
-    """The tail probability at which d, d⁰, δ and σ of all pairs hold with ``confidence``."""
-    assert spread.covariance is not None
-    off = normal_draws(spread.covariance, seed)
-    size = off.shape[1] // 2
-    largest = np.zeros(len(off))
-    for c in range(size - 1):
-        now = off[:, c + 1 : size] - off[:, c, None]
-        was = off[:, size + c + 1 :] - off[:, size + c, None]
-        for apart, error in zip((now, was, now - was, now + was), errors, strict=True):
-            s = error[c, c + 1 :]
-            ratio = np.divide(np.abs(apart), s, out=np.zeros_like(apart), where=s > 0)
-            largest = np.maximum(largest, ratio.max(axis=1))
-    return tail_probability(largest, confidence, len(errors) * size * (size - 1))

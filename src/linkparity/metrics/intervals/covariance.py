@@ -100,7 +100,7 @@ class CellCovariance:
         pair_variance, pair_kappa = map(self._diagonal, alone)
         if not self.by_node:
             covariance = alone[0]
-            endless = np.full(len(pair_kappa), np.inf)
+            endless = np.full(pair_kappa.shape, np.inf)
             return self._spread(covariance, pair_variance, 1 / pair_kappa, endless, alone[0])
         covariance, kappa = self._corrected(self.nodes - self.dyads)
         variance = self._diagonal(covariance)

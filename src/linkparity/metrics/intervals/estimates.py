@@ -260,12 +260,19 @@ def gap_interval(
         low = (mean - half).max() - (mean + half).min()
         high = (mean + half).max() - (mean - half).min()
         return max(float(low), 0.0), min(float(high), 1.0)
+    half = difference_halves(spread, confidence, seed)
+    apart = np.subtract.outer(mean, mean)
+    return max(float((apart - half).max()), 0.0), min(float((apart + half).max()), 1.0)
+
+
+def difference_halves(spread: Spread, confidence: float, seed: int = 0) -> np.ndarray:
+    """``(M, M)`` half the lengths of intervals of differences, all of which hold simultaneously."""
+    assert spread.covariance is not None
     error, freedom = difference_errors(spread)
     drawn = np.sqrt(of_differences(spread.covariance, None))
     tail = _simultaneous_tail(spread.covariance, drawn, confidence, seed)
-    half = np.where(error > 0, critical(tail, freedom), 0.0) * error
-    apart = np.subtract.outer(mean, mean)
-    return max(float((apart - half).max()), 0.0), min(float((apart + half).max()), 1.0)
+    found: np.ndarray = np.where(error > 0, critical(tail, freedom), 0.0) * error
+    return found
 
 
 def difference_errors(spread: Spread) -> tuple[np.ndarray, np.ndarray]:

@@ -42,6 +42,7 @@ def exposure(table: ScoreTable, k: int, rows: int) -> tuple[tuple[GroupExposure,
     .. math:: \text{slots}_g = \sum_{\text{lists}} \#\{g \text{ above}\} +
               \#\{g \text{ tied for the last places}\} \cdot \frac{\text{places left}}{\text{tied}}
 
+    Places of candidates whose group is unknown count for no group, but among all places.
     Every node has a list of the nodes it is scored with; with ``directed`` only sources have one,
     filled with targets. Where targets have no group, every target has a list, filled with
     sources. Of very long tables every m-th list is counted, and m is returned too.
@@ -52,14 +53,14 @@ def exposure(table: ScoreTable, k: int, rows: int) -> tuple[tuple[GroupExposure,
     if every > 1:
         lists = table.engine.keep(lists.filter(lists.owner % every == 0), "lists")
     names = table.names
-    have, got = np.zeros(len(names)), np.zeros(len(names))
+    have, got = np.zeros((2, len(names) + 1))  # the last, at −1, is for candidates without a group
     counted = table.engine.small(lists.group_by("group").aggregate(n=lists.count()))
     have[counted["group"]] = counted["n"]
     filled = table.engine.small(_filled(lists, k))
     got[filled["group"]] = filled["n"]
     share, slot_share = have / max(have.sum(), 1), got / max(got.sum(), 1)
     columns = (have.astype(int), share, got, slot_share)
-    parts = zip(names, *(column.tolist() for column in columns), strict=True)
+    parts = zip(names, *(column[:-1].tolist() for column in columns), strict=True)
     return tuple(GroupExposure(*part) for part in parts if part[1]), every
 
 

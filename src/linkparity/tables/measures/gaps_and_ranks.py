@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkparity.graph.groups import NO_GROUP
 from linkparity.metrics.cell_means import (
     CellMeans,
     cell_labels,
     cell_means,
+    membership,
     view_cells,
 )
 from linkparity.metrics.intervals.covariance import Spread
@@ -60,7 +62,7 @@ def cell_set(scores: RowScores, view: str, unit: str) -> CellSet:
     """The cells of a view, over all pairs or over links."""
     stats, table = scores.stats, scores.table
     pairs, of = pair_keys(stats)
-    member = view_cells(pairs, view, table.names).member[of]
+    member = membership(of[:, None], len(pairs)) @ view_cells(pairs, view, table.names).member
     means = score_means(scores, view)
     if unit == "pairs":
         return CellSet(member, means.mean, means.weight / mean_weight(stats))
@@ -84,29 +86,23 @@ def _gap(
 
 
 def pair_keys(stats: Statistics) -> tuple[np.ndarray, np.ndarray]:
-    """``(G, 2)`` distinct group pairs in reading order, and ``(K,)`` which one each K is."""
+    """``(G, 2)`` distinct group pairs in reading order, and ``(K,)`` which one each K is or −1."""
+    known = (stats.key >= 0).any(axis=1)
     keys = np.column_stack([stats.key[:, 1] < 0, stats.key])
-    pairs, of = np.unique(keys, axis=0, return_inverse=True)
-    return pairs[:, 1:], of.reshape(-1)
+    pairs, inverse = np.unique(keys[known], axis=0, return_inverse=True)
+    of = np.full(len(keys), NO_GROUP)
+    of[known] = inverse.reshape(-1)
+    return pairs[:, 1:], of
 
 
 def five_sums(scores: RowScores) -> np.ndarray:
     """``(G, 5)`` of :class:`~linkparity.metrics.CellSums` per group pair."""
     stats, labelled = scores.stats, scores.table.labelled
     pairs, of = pair_keys(stats)
-    size = len(pairs)
-    links = stats.count * (stats.label == 1)
-    unknown = np.full(size, np.nan)
-    return np.stack(
-        [
-            np.bincount(of, stats.count, size),
-            np.bincount(of, links, size) if labelled else unknown,
-            np.bincount(of, stats.weight, size),
-            np.bincount(of, stats.weight * scores.weighted_mean, size),
-            np.bincount(of, links * scores.mean, size) if labelled else unknown,
-        ],
-        axis=1,
-    )
+    links = stats.count * (stats.label == 1) if labelled else np.full(len(of), np.nan)
+    weight = stats.weight
+    values = (stats.count, links, weight, weight * scores.weighted_mean, links * scores.mean)
+    return np.asarray(membership(of[:, None], len(pairs)).T @ np.stack(values, axis=1))
 
 
 def score_means(scores: RowScores, view: str = "subgroup") -> CellMeans:
@@ -130,7 +126,7 @@ def rank_measures(scores: RowScores, options: IntervalOptions) -> Ranks:
     problems = rank_problems(scores)
     by_node = confidence is not None and options.by_node
     found = rank_spreads(scores, problems) if by_node else _independent(scores, problems)
-    total = int(stats.count.sum())
+    total = int(stats.count.sum()) - stats.unknown
     names = cell_labels(view_cells(pairs, "subgroup", table.names).groups)
     rdp = rdp_estimate(found[0][0], total, names, found[0][1], confidence)
     return Ranks(_auc(found[1:], stats, confidence), rdp)

@@ -55,8 +55,7 @@ def number_nodes(scores: RowScores, rows: Any) -> tuple[Any, int]:
     """Rows with the nodes as ``first`` and ``second``, and the number of nodes."""
     table, engine = scores.table, scores.table.engine
     listed = table.groups.nodes
-    apart = table.options.untidy.unknown == "group"
-    if listed is not None and not table.one_sided and not apart:
+    if listed is not None and not (table.one_sided or table.options.unlisted):
         count = int(engine.small(listed.aggregate(n=listed.count()))["n"][0])
         shift = count if table.options.bipartite else 0
         return rows.mutate(first=rows.a, second=rows.b + shift), count + shift

@@ -64,6 +64,11 @@ class Statistics:
     bin_logit: np.ndarray
     bound: float
 
+    @property
+    def unknown(self) -> int:
+        """Number of rows in no pair of groups, because a group is unknown."""
+        return int(self.count[(self.key < 0).all(axis=1)].sum())
+
 
 def measure(table: ScoreTable) -> Statistics:
     """Scan the good rows once."""
@@ -309,7 +314,7 @@ def tilted_scores(
     mean = _plain_means(table, stats, moved) if table.weighted else weighted_mean
     rows = beside(table, moved, stats, middle=mean)
     score = rows.x + rows.t
-    p = moved_prob(rows, stats)
+    p = moved_prob(rows)
     more = {"middle": rows.middle, **_unit_weights(table, rows, stats)}
     rows = rows.select(a=rows.a, b=rows.b, code=rows.code, p=p, score=score, **more)
     off = rows.p - rows.middle
@@ -319,15 +324,14 @@ def tilted_scores(
     return RowScores(table, stats, rows, mean, square, weighted_mean)
 
 
-def moved_prob(rows: Any, stats: Statistics) -> Any:
-    """Probability of rows from :func:`moved_rows`; a score of 0 or 1 stays as it is."""
-    tilted = sigmoid(rows.x + rows.t)
-    return ibis.ifelse(movable(rows), tilted, rows.p) if stats.kept else tilted
+def moved_prob(rows: Any) -> Any:
+    """Probability of rows from :func:`moved_rows`, to the last digit where nothing is added."""
+    return ibis.ifelse(rows.t == 0, rows.p, sigmoid(rows.x + rows.t))
 
 
 def _plain_means(table: ScoreTable, stats: Statistics, moved: Any) -> np.ndarray:
     """``(K,)`` mean probability of tilted rows, without weights."""
-    rows = moved.select(code=moved.code, p=moved_prob(moved, stats))
+    rows = moved.select(code=moved.code, p=moved_prob(moved))
     found = table.engine.small(rows.group_by("code").aggregate(p=rows.p.mean()))
     mean = np.zeros(len(stats.code))
     mean[np.searchsorted(stats.code, found["code"])] = found["p"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from linkparity.graph.columns import choose_ends, choose_node
-from linkparity.graph.groups import GraphWarning, UntidyPolicy, check_choice
+from linkparity.graph.groups import GraphWarning, UntidyPolicy
 from linkparity.support.errors import InputError, warn
 from linkparity.support.registry import did_you_mean
 from linkparity.tables.engines.base import Input
@@ -45,9 +45,6 @@ class ReadOptions:
     weight: str | None = None
     missing: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        check_choice("unknown", self.untidy.unknown, choices=("error", "group", "drop"))
-
     @property
     def attribute(self) -> str:
         """The name of the attribute that makes the groups."""
@@ -57,6 +54,11 @@ class ReadOptions:
     def ordered(self) -> bool:
         """Whether the two ends of a pair are told apart."""
         return self.directed or self.bipartite
+
+    @property
+    def unlisted(self) -> bool:
+        """Whether nodes that are not in the table of nodes stay, and are told from each other."""
+        return self.untidy.unknown in ("group", "keep")
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,8 @@ def read_other(
 def _ungrouped(table: ScoreTable) -> Any:
     """Whether a row has a node without a group that should have one."""
     rows = table.rows
+    if table.options.untidy.unknown == "keep":
+        return ibis.literal(False)
     first = rows.ga == NO_GROUP
     return first if table.one_sided else first | (rows.gb == NO_GROUP)
 
@@ -155,9 +157,8 @@ def _check_duplicates(table: ScoreTable) -> ScoreTable:
         low, high = ibis.least(low, high), ibis.greatest(low, high)
     keyed = good.select(row=good.row, low=low, high=high)
     by: tuple[str, ...] = ("low", "high")
-    if (
-        table.groups.nodes is not None and not table.one_sided and options.untidy.unknown != "group"
-    ):  # nodes are numbered from 0, so that one number of 64 bits holds a pair
+    numbered = table.groups.nodes is not None and not (table.one_sided or options.unlisted)
+    if numbered:  # from 0, so that one number of 64 bits holds a pair
         keyed = keyed.mutate(key=keyed.low.cast("int64") * 2**31 + keyed.high)
         by = ("key",)
     found = engine.small(keyed.select(*by).distinct().aggregate(pairs=lambda t: t.count()))
@@ -207,7 +208,8 @@ def _count_groups(table: ScoreTable, several: bool) -> ScoreTable:
     if found["high"].size and found["high"].max() == len(names):
         names = add_unknown(names, table.given.name)
     sizes = np.zeros(len(names), dtype=np.int64)
-    sizes[found["low"]] = found["n"]
+    grouped = found["low"] != NO_GROUP
+    sizes[found["low"][grouped]] = found["n"][grouped]
     present = np.flatnonzero(sizes)
     if len(present) < (2 if several else 1):
         which = f"only one group, {names[present[0]]!r}," if len(present) else "no group"

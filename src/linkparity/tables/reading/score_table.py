@@ -41,8 +41,8 @@ class ScoreTable:
         groups: values and nodes with their groups.
         names: names of the groups.
         rows: Ibis table, one row per row of the input: ``row, a, b`` (nodes), ``ga, gb`` (groups,
-            −1 for none), ``code`` (groups and label in one number), ``p``, ``x``, ``issue``; with
-            weights also ``w``.
+            −1 for none), ``code`` (groups and label in one number; no groups where one is unknown
+            and kept), ``p``, ``x``, ``issue``; with weights also ``w``.
         good: the same, only the rows that count.
         one_sided: whether only sources have groups.
         grid: number of values of a group in a code: every group, none, and unknown.
@@ -113,7 +113,7 @@ def classify(
         one_sided = side != "both"
         if side == "targets":
             columns, base = columns.exchanged, base.mutate(source=base.target, target=base.source)
-        joined = _join_nodes(engine, base, groups, one_sided, options.untidy.unknown == "group")
+        joined = _join_nodes(engine, base, groups, one_sided, options.unlisted)
     grid = len(groups.names) + 2
     rows = engine.keep(_classified(joined, columns, grid, options, one_sided), "classified")
     return ScoreTable(
@@ -208,6 +208,9 @@ def _classified(
     low, high = joined.ga, joined.gb
     if not options.directed and not one_sided:
         low, high = ibis.least(low, high), ibis.greatest(low, high)
+    if options.untidy.unknown == "keep" and not one_sided:
+        lost = (low == NO_GROUP) | (high == NO_GROUP)
+        low, high = (ibis.ifelse(lost, NO_GROUP, group) for group in (low, high))
     label = joined.label.fill_null(0.0)
     code = ((low + 1) * grid + (high + 1)) * LABELS + label.cast("int32")
     weight = {} if columns.weight is None else {"w": joined.weight}
