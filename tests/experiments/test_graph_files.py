@@ -217,9 +217,12 @@ def test_predict_says_on_which_side_a_node_stands(here, capfd):
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_scores_of_far_logits_overflow_nothing(run, monkeypatch):
     top = lp.LinkPredictor.top
-    monkeypatch.setattr(
-        lp.LinkPredictor, "top", lambda *args: replace(found := top(*args), logit=found.logit - 800)
-    )
+
+    def far(*args):
+        found = top(*args)
+        return found._replace(logit=found.logit - 800)
+
+    monkeypatch.setattr(lp.LinkPredictor, "top", far)
     assert exit_code("predict", run, "--top", "2", "--out", "t.csv") == 0
     assert all(0 <= float(row[2]) < 1e-300 for row in read_rows(Path("t.csv"))[1:])
 
