@@ -10,27 +10,19 @@ integrals; true AUCs are means over all runs.
 """
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from coverage import NOISE, Scenario
 from linkparity.metrics import ScoredPairs
 from linkparity.metrics.cell_means import gap
-from linkparity.metrics.gaps import cell_covariance
-from linkparity.metrics.intervals.changes import (
-    difference_interval,
-    gap_change_interval,
-    largest_change_interval,
-)
-from linkparity.metrics.intervals.clusters import PairClusters
-from linkparity.metrics.intervals.covariance import Spread
-from linkparity.metrics.intervals.delong import levels, placements
+from linkparity.metrics.ranks import auc, cell_areas
+from linkparity.pairs.arrays import ArrayPairs
 from linkparity.support.arrays import expit
+from linkparity.tables.compare import gap_changes, rank_change
 
-CONFIDENCE = 0.95
 SIZES = (50, 50, 50)
-SIGNS = ([1, 1, 0, 0], [0, 0, 1, 1], [1, 1, -1, -1])
 
 
 @dataclass(frozen=True)
@@ -91,48 +83,16 @@ CASES = (
 def run_once(case: Case, rng: np.random.Generator, seed: int) -> dict[str, tuple[float, ...]]:
     """The ends of every interval, then what is needed for the truth."""
     groups, nodes, labels, x = case.draw(rng)
-    key, cell = np.unique(np.sort(groups, axis=1), axis=0, return_inverse=True)
-    size = len(key)
-    scored = ScoredPairs.of(
-        logits=x.reshape(-1),
-        groups=np.concatenate([cell, cell + size]),
-        nodes=np.tile(nodes, (2, 1)),
-    )
-    found = {}
-    truth = dict(zip(("dp", "eo"), case.truth(key), strict=True))
-    code = scored.groups
-    for name, counted in (("dp", np.ones(len(cell))), ("eo", labels.astype(float))):
-        weight = np.tile(counted, 2)
-        mean = np.bincount(code, weight * scored.prob) / np.bincount(code, weight)
-        spread = cell_covariance(scored, weight, mean).result()
-        ends = gap_change_interval(mean[:size], mean[size:], spread, CONFIDENCE, seed)
-        found[name] = (*ends, truth[name])
-    two = PairClusters.of(np.tile(nodes, (2, 1)))
-    level = [levels(each) for each in x]
-    area, spread = _area_change(two, level, labels == 1)
-    found["auc"] = (*difference_interval(area[0] - area[1], spread[2], CONFIDENCE), *area)
-    each = [_area_change(two, level, cell == c) for c in range(size)]
-    now, was = np.array([area for area, _ in each]).T
-    spreads = [Spread.joined([three[i] for _, three in each]) for i in range(3)]
-    found["rdp"] = (*largest_change_interval(now, was, spreads, CONFIDENCE), *now, *was)
+    source = ScoredPairs.of(x[0], groups, labels, nodes=nodes).source
+    columns = replace(source.columns, before=x[1], before_logits=True)
+    now = ScoredPairs(ArrayPairs(columns, source.kinds, source.nodes), seed=seed)
+    was = replace(now, source=now.source.before(), known={})
+    truth = dict(zip(("dp", "eo"), case.truth(source.kinds.key), strict=True))
+    changes = gap_changes(now, was)["subgroup"] | rank_change(now, was)
+    found = {name: (*changes[name].interval, truth[name]) for name in truth}
+    found["auc"] = (*changes["auc"].interval, auc(now).value, auc(was).value)
+    found["rdp"] = (*changes["rdp"].interval, *cell_areas(now)[0], *cell_areas(was)[0])
     return found
-
-
-def _area_change(
-    clusters: PairClusters, level: list[np.ndarray], inside: np.ndarray
-) -> tuple[list[float], list[Spread]]:
-    """AUCs of some pairs against the rest now and before; spreads of both and of the change."""
-    links = inside.astype(float)
-    columns, area = [], []
-    for each in level:
-        beats, beaten = placements(each, links, 1 - links)
-        columns += [beats[each], beaten[each]]
-        area.append(float(links @ beats[each] / links.sum()))
-    one, zero = np.array([links, 1 - links]).T, np.zeros((len(links), 2))
-    values = np.tile(np.array(columns).T, (2, 1))
-    weight = np.block([[one, zero], [zero, one]])
-    spread = clusters.sum_covariance(values, weight, np.repeat(area, 2)).result()
-    return area, [spread.of_sum(np.array(sign)) for sign in SIGNS]
 
 
 def report(case: Case, runs: int, seed: int) -> None:

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.metrics import ScoredPairs, gaps, ranks
-from linkparity.metrics.intervals.delong import clustered, levels
+from linkparity.metrics import ScoredPairs
+from linkparity.metrics.gaps import dp, eo
 from linkparity.metrics.intervals.estimates import critical, difference_errors, mean_intervals
+from linkparity.metrics.ranks import auc, cell_areas, rdp
 from linkparity.support.arrays import expit
 
 LEVELS = (0.9, 0.95, 0.99)
@@ -108,34 +109,29 @@ Covered = dict[tuple[str, float], Any]
 def run_once(scenario: Scenario, rng: np.random.Generator, seed: int) -> Covered:
     """Whether each interval of one draw covers; the AUCs themselves, to find their truth."""
     scored = ScoredPairs.of(**scenario.draw(rng), seed=seed)
-    truth = scenario.truth(scored.key)
+    truth = scenario.truth(scored.source.kinds.key)
     found = mean_coverage(scored, truth[0])
-    links = scored.label
     kinds = {
-        "dp": (scored, scored.weight, scored.means.mean, truth[0]),
-        "eo": (scored, links, scored.means.link_mean, truth[1]),
-        "dp, pairs": (replace(scored, nodes=None), scored.weight, scored.means.mean, truth[0]),
+        "dp": (dp, scored, scored.means.mean, truth[0]),
+        "eo": (eo, scored, scored.means.link_mean, truth[1]),
+        "dp, pairs": (dp, replace(scored, by_node=False, known={}), scored.means.mean, truth[0]),
     }
-    for name, (pairs, weight, mean, real) in kinds.items():
-        spread = gaps.cell_covariance(pairs, weight, mean).result()
+    for name, (measure, pairs, mean, real) in kinds.items():
         gap = np.ptp(real[~np.isnan(mean)])
         for level in LEVELS:
-            given = (mean, spread, ["?"] * len(mean), (0, ""), "", level, seed)
-            low, high = gaps.gap_estimate(*given).interval
+            low, high = measure(replace(pairs, confidence=level)).interval
             found[name, level] = None if isnan(low) else low - 1e-12 <= gap <= high
-    area, spread = clustered(scored.clusters, levels(scored.rank), links, 1 - links)
-    areas, spreads, names = ranks.cell_areas(scored)
-    found["auc", 0.0], found["rdp", 0.0] = area, areas
+    found["auc", 0.0], found["rdp", 0.0] = auc(scored).value, cell_areas(scored)[0]
     for level in LEVELS:
-        found["auc", level] = ranks.auc_estimate(area, 0, spread, level).interval
-        found["rdp", level] = ranks.rdp_estimate(areas, 0, names, spreads, level).interval
+        found["auc", level] = auc(replace(scored, confidence=level)).interval
+        found["rdp", level] = rdp(replace(scored, confidence=level)).interval
     return found
 
 
 def mean_coverage(scored: ScoredPairs, truth: np.ndarray) -> Covered:
     """Whether the intervals of all means and of all single differences cover."""
     means, filled = scored.means, np.flatnonzero(scored.means.pairs)
-    spread = gaps.cell_covariance(scored, scored.weight, means.mean).result().of(filled)
+    spread = scored.spread("pairs").of(filled)
     mean, truth = means.mean[filled], truth[filled]
     error, freedom = difference_errors(spread)
     two = np.triu_indices(len(mean), 1)

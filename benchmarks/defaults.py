@@ -27,10 +27,10 @@ from sklearn.metrics import roc_auc_score
 import linkparity as lp
 from linkparity.datasets import block_model
 from linkparity.experiments.compare_with_plain import held_out_gap
-from linkparity.graph.candidates import candidate_pairs
+from linkparity.graph.pairs import PairSpace
+from linkparity.models.training.loop import training_pairs
+from linkparity.models.training.objective import Objective, Settings
 from linkparity.support.arrays import expit
-from linkparity.training.loop import training_pairs
-from linkparity.training.objective import Objective, Settings
 
 GAMMAS = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0]
 #: Block models: three groups of unequal size, links within groups 2 and 8 times as frequent.
@@ -61,7 +61,8 @@ def gap(logits: np.ndarray, groups: torch.Tensor) -> float:
 def measured(predictor: lp.LinkPredictor, split: lp.Split) -> dict[str, float]:
     """AUC, and the gaps over all candidates, over held-out links and over held-out pairs."""
     graph, test = split.train, split.test
-    index = candidate_pairs(graph)
+    space = PairSpace(graph)
+    index = space.nonlink(torch.arange(space.num_nonlinks))
     logits = predictor.predict_logits(test.index)
     linked = test.label.numpy() == 1
     held_out = test.index[test.label == 1]

@@ -5,8 +5,8 @@ import numpy as np
 import linkparity as lp
 from linkparity.datasets.synthetic import block_model
 from linkparity.models import MODELS
+from linkparity.models.training import constrained, train
 from linkparity.support.randomness import stream
-from linkparity.training import constrained, train
 
 EPOCHS = (20, 100, 200)
 

@@ -32,12 +32,19 @@ SOURCE = ROOT / "src" / "linkparity"
 LOGS = ROOT / "out" / "mutants"
 #: Tests of a module, or of all modules whose paths begin so; the longest prefix counts.
 TESTS = {
-    "criteria/": "criteria projection/test_projection.py",
-    "criteria/constrained_group_pairs.py": "training/test_many_groups.py",
-    "projection/": "projection/test_projection.py projection/test_coupled_tolerance.py",
+    "criteria/": "criteria projection/test_regularizer.py projection/test_projection.py",
+    "criteria/constrained_group_pairs.py": "criteria/test_constrained_group_pairs.py "
+    "criteria/test_criteria.py training/test_many_groups.py",
+    "criteria/group_pairs.py": "criteria/test_group_pairs.py criteria/test_several_attributes.py "
+    "criteria/test_criteria.py projection/test_projection.py",
+    "projection/": "projection/test_free_target.py projection/test_regularizer.py "
+    "projection/test_projection.py projection/test_coupled_tolerance.py",
     "projection/regularizer.py": "projection/test_regularizer.py",
     "projection/group_tilts.py": "projection/test_group_tilts.py tables/test_tilt_by_groups.py",
-    "projection/solver/shared_tilt.py": "projection/test_group_tilts.py",
+    "projection/solver/shared_tilt.py": "projection/test_group_tilts.py "
+    "tables/test_tilt_by_groups.py",
+    "projection/subsample.py": "projection/test_subsample.py projection/test_projection.py",
+    "projection/sums.py": "projection/test_sums.py projection/test_projection.py",
     "metrics/": "metrics/test_metrics.py metrics/test_measures.py metrics/test_gap_details.py",
     "metrics/candidates.py": "metrics/test_on_candidates.py metrics/test_evaluation.py",
     "metrics/evaluation.py": "metrics/test_evaluation.py metrics/test_on_candidates.py",
@@ -51,7 +58,7 @@ TESTS = {
 }
 #: Modules that lay out text.
 SHOWN = ("metrics/printing.py",)
-HEAVY = ("torch", "pandas", "pyarrow", "duckdb", "ibis.backends.duckdb", "sklearn.metrics",
+HEAVY = ("torch", "pandas", "pyarrow", "duckdb", "sklearn.metrics",
          "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats", "cvxpy", "clarabel",
          "hypothesis", "polars", "narwhals", "rich", "typer", "jinja2")  # fmt: skip
 #: Tests that start processes, which would import the source as it is, or that take long.

@@ -24,8 +24,8 @@ import linkparity as lp
 from defaults import gap, load
 from linkparity.criteria.constrained_group_pairs import group_pair_sizes
 from linkparity.experiments.steady_eo import validation_splits
-from linkparity.prediction.postprocess import STEADY, Tilts, fit_tilt_table, withhold_links
-from linkparity.training.objective import PairWeights
+from linkparity.models.prediction.postprocess import STEADY, Tilts, fit_tilt_table, withhold_links
+from linkparity.models.training.objective import PairWeights
 
 ORDERS = (
     "plain", "training links", "withheld, refitted", "withheld, no factor", "withheld, twin",

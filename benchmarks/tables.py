@@ -8,8 +8,8 @@ Each command runs in a process of its own: wall time with start-up, peak residen
 over the rows; with intervals that treat pairs as independent, and with those that allow for pairs
 that share nodes. Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and
 how far apart the results are. ``--rows 1000000,10000000`` shows that time is linear in rows.
-``--csv`` takes CSV files in place of Parquet. ``--audit`` runs one audit with intervals that allow
-for shared nodes, and nothing else.
+``--csv`` takes CSV files in place of Parquet. ``--engine spark`` runs Spark beside DuckDB.
+``--audit`` runs one audit with intervals that allow for shared nodes, and nothing else.
 ``--train`` trains on polblogs by name and from two CSV files in turn, so many times each.
 """
 
@@ -144,7 +144,33 @@ def in_memory(scores: Path, out: Path, audit: dict, number: int) -> str:
     )
 
 
-def compare(rows: int, nodes: int, groups: int, place: Path, audit_alone: bool, shape: str) -> None:
+def beside(engine: str, common: tuple, audit: dict, out: Path, place: Path) -> None:
+    """The same audit and projection by another engine, and how far the results are apart.
+
+    Its processor time and memory are those of the driver's Python, without Java and workers.
+    """
+    other = place / f"other{out.suffix}"
+    names = ("auc", "dp", "eo", "rdp", "kl")
+    found, told = run("audit", *common, "--engine", engine)
+    ends = [
+        abs(a - b) for name, pair in audit["intervals"].items()
+        for a, b in zip(pair, found["intervals"][name], strict=True)
+    ]  # fmt: skip
+    values = max(abs(audit[name] - found[name]) for name in names)
+    print(f"  audit   --engine {engine} {told}  apart {values:.1e}, intervals {max(ends):.1e}")
+    _, told = run("project", *common, "--out", other, "--force", "--engine", engine)
+    apart = duckdb.sql(f"""
+        SELECT max(abs(a.fair_score - b.fair_score)), sum((a.source <> b.source)::INT)
+        FROM '{out}' a POSITIONAL JOIN '{other}' b
+    """).fetchone()
+    print(f"  project --engine {engine} {told}  fair scores apart {apart[0]:.1e}")
+    assert apart[1] == 0, "the order of the rows differs"
+    other.unlink()
+
+
+def compare(
+    rows: int, nodes: int, groups: int, place: Path, audit_alone: bool, shape: str, engine: str
+) -> None:
     scores, people = make(place, rows, nodes, groups, shape)
     size = scores.stat().st_size / 1e6
     print(f"{rows:,} rows, {nodes:,} nodes, {groups} groups, {size:,.0f} MB of {shape}")
@@ -158,6 +184,8 @@ def compare(rows: int, nodes: int, groups: int, place: Path, audit_alone: bool, 
             return
         found, told = run("project", *common, "--out", out, "--intervals", kind, "--force")
         print(f"  project --intervals {kind} {told}  dp {found['after']['dp']:.1e} after")
+    if engine != "duckdb":
+        beside(engine, common, audit, out, place)
     if rows <= IN_MEMORY:  # in a process of its own, since a child counts its parent's memory
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             print(pool.apply(in_memory, (scores, out, audit, groups)))
@@ -170,6 +198,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--groups", type=int, default=4)
     parser.add_argument("--audit", action="store_true", help="one audit alone")
+    parser.add_argument("--engine", default="duckdb", help="another engine beside DuckDB")
     parser.add_argument("--csv", action="store_true", help="CSV files, not Parquet")
     parser.add_argument("--train", type=int, metavar="TIMES", help="time training, not tables")
     parser.add_argument("--tmp", help="where the tables go; they take about 50 bytes a row")
@@ -182,7 +211,8 @@ def main() -> None:
     for rows in args.rows.split(","):
         with tempfile.TemporaryDirectory(dir=args.tmp) as place:
             shape = "csv" if args.csv else "parquet"
-            compare(int(float(rows)), args.nodes, args.groups, Path(place), args.audit, shape)
+            size = int(float(rows))
+            compare(size, args.nodes, args.groups, Path(place), args.audit, shape, args.engine)
 
 
 if __name__ == "__main__":

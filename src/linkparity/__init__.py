@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from linkparity.projection import Projection as Projection, i_project as i_project
     from linkparity.projection import Infeasible as Infeasible, NotConverged as NotConverged
     from linkparity.projection import FairnessRegularizer as FairnessRegularizer
-    from linkparity.training import Diverged as Diverged, Epoch as Epoch, train as train
+    from linkparity.models.training import Diverged as Diverged, Epoch as Epoch, train as train
     from linkparity.models import LinkModel as LinkModel
-    from linkparity.prediction import LinkPredictor as LinkPredictor, Ranking as Ranking
-    from linkparity.prediction import TrainingWarning as TrainingWarning
+    from linkparity.models.prediction import LinkPredictor as LinkPredictor, Ranking as Ranking
+    from linkparity.models.prediction import TrainingWarning as TrainingWarning
     from linkparity.metrics import Scores as Scores, evaluate as evaluate
     from linkparity.metrics import score_pairs as score_pairs
     from linkparity.tables import audit as audit, project as project
@@ -53,12 +53,12 @@ HOMES = {
     "Infeasible": "projection",
     "NotConverged": "projection",
     "FairnessRegularizer": "projection",
-    "train": "training",
-    "Epoch": "training",
-    "Diverged": "training",
-    "LinkPredictor": "prediction",
-    "Ranking": "prediction",
-    "TrainingWarning": "prediction",
+    "train": "models.training",
+    "Epoch": "models.training",
+    "Diverged": "models.training",
+    "LinkPredictor": "models.prediction",
+    "Ranking": "models.prediction",
+    "TrainingWarning": "models.prediction",
     "evaluate": "metrics",
     "score_pairs": "metrics",
     "Scores": "metrics",

@@ -1,5 +1,6 @@
 """Commands: results on stdout, the rest on stderr, one-line errors with exit code 2."""
 
+import inspect
 import json
 import re
 import subprocess
@@ -18,13 +19,13 @@ from linkparity.criteria import CRITERIA
 from linkparity.datasets import DATASETS
 from linkparity.experiments.demo import run_demo
 from linkparity.experiments.paper import published
-from linkparity.graph.groups import CHOICES
 from linkparity.models import MODELS
-from linkparity.prediction import LinkPredictor
+from linkparity.models.prediction import LinkPredictor
+from linkparity.models.training.objective import PAIRS
 from linkparity.projection.group_tilts import TILT_BY
 from linkparity.projection.solver import NotConverged
+from linkparity.reading.groups import CHOICES
 from linkparity.support.errors import InputError, require
-from linkparity.training.objective import PAIRS
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(typer.main.get_command(cli.app).commands)
@@ -123,6 +124,48 @@ def test_mistakes_are_one_line_with_exit_code_2(run, args, said):
     assert (code, out) == (2, "")
     assert is_one_line(err)
     assert said in err
+
+
+NOT_UTF8 = "\udcff"
+
+
+#: Names of outputs and directories, which need not be text.
+WRITTEN = {"out", "html", "save_test", "save_tilts", "figures", "data", "tmp"}
+COMPLETE = {
+    "audit": ["s.csv", "--sensitive", "kind"],
+    "predict": ["r", "--out", "o.csv", "--top", "3"],
+    "project": ["s.csv", "--sensitive", "kind", "--out", "o.csv"],
+    "report": ["r", "--out", "o"],
+    "reproduce": ["polblogs"],
+    "run": ["e.toml", "--out", "o"],
+    "train": ["polbooks"],
+    "tune": ["polbooks", "--max-gap", "dp=0.1"],
+}
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each != "demo"])
+def test_text_that_is_not_utf8_is_one_line(run, monkeypatch, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text("source,target,score,label\na,b,0.5,1\nb,c,0.1,0\nc,d,0.3,1\n")
+    Path("n.csv").write_text("node,kind\na,x\nb,y\nc,x\nd,y\n")
+    args = COMPLETE.get(command, [])
+    args = [*args, "--nodes", "n.csv"] if "s.csv" in args else args
+    takes = next(c.callback for c in cli.app.registered_commands if c.callback.__name__ == command)
+    kinds = {name: str(p.annotation) for name, p in inspect.signature(takes).parameters.items()}
+    for param in typer.main.get_command(cli.app).commands[command].params:
+        if "[str" not in kinds.get(param.name, "") or param.name in WRITTEN:
+            continue
+        option = param.param_type_name == "option"
+        given = [*args, param.opts[0], NOT_UTF8] if option else [NOT_UTF8, *args[1:]]
+        code, out, err = run(command, *given)
+        assert (code, out) == (2, ""), (given, err)
+        assert is_one_line(err), (given, err)
+
+
+def test_a_code_that_is_not_utf8_is_named(run):
+    code, _, err = run("audit", "s.csv", "--sensitive", "kind", "--missing", "0,\udcff")
+    said = "--missing must be UTF-8 text, got '0,\\udcff'; type it in a UTF-8 locale"
+    assert (code, err) == (2, f"Error: {said}\n")
 
 
 def test_choices_are_those_of_the_registries(run):

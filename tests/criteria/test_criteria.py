@@ -1,5 +1,7 @@
 """What every criterion says of itself, checked against what it does with pairs."""
 
+import copy
+import pickle
 import re
 
 import numpy as np
@@ -8,6 +10,7 @@ import torch
 
 import linkparity as lp
 from linkparity.criteria import CRITERIA, Cells, Custom, trainable
+from linkparity.criteria.base import ConstraintMatrix
 from linkparity.criteria.cells import find_criterion
 from linkparity.criteria.constrained_group_pairs import Restricted
 
@@ -112,7 +115,7 @@ def test_target_of_the_data_exists_where_it_is_said_to(name):
 
 def test_trainable_criteria_are_those_that_a_graph_defines():
     assert set(trainable()) == set(CRITERIA) - {"churn"}
-    assert CRITERIA["churn"].needs_baseline
+    assert [name for name, each in CRITERIA.items() if each.needs_baseline] == ["churn"]
     assert Custom([0], A=[[1.0]], b=[0.5]).for_given_pairs_only
     with pytest.raises(ValueError, match="unknown criterion 'churn'; known: accuracy, dp"):
         trainable()["churn"]
@@ -137,6 +140,78 @@ def test_constraints_and_matrix_agree(name):
     assert (entries.submatrix(rows, kept).dense == dense[rows][:, kept]).all()
 
 
+@pytest.mark.parametrize("name", CRITERIA)
+def test_every_cell_has_a_name_and_a_key_of_its_own(name):
+    layout = Cells.prepare(GROUPS, name, LABELS).layout
+    assert len(set(layout.names)) == len(np.unique(layout.key, axis=0)) == len(layout.names)
+    assert len(set(layout.rows)) == len(layout.rows)
+    if len(layout.names) == 12:
+        pairs = [f"{a}-{b}" for a in range(3) for b in range(a, 3)]
+        assert list(layout.names) == [f"{pair}, label {y}" for y in (0, 1) for pair in pairs]
+        assert layout.key[:, -1].tolist() == [0] * 6 + [1] * 6
+
+
+@pytest.mark.parametrize(
+    ("matrix", "separable"),
+    [
+        ([[1, 0, 0, 0], [0, -1, 1, 0], [0, 0, 0, 0]], True),
+        ([[1, 0, 0, 0], [0, -1, 1, 0], [0, 0, 1, 0]], False),
+        ([[1, 0, 0, 0], [0, 2, 1, 0], [0, 0, 0, 1]], False),
+        ([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], True),
+    ],
+)
+def test_sparse_matrices_with_rows_and_columns_of_zeros(matrix, separable):
+    dense = np.array(matrix, dtype=float)
+    row, cell = np.nonzero(dense)
+    entries = ConstraintMatrix(row, cell, dense[row, cell], dense.shape)
+    assert entries.separable == separable
+    assert entries.counts.tolist() == np.count_nonzero(dense, axis=1).tolist()
+    assert np.array_equal(entries.dense, dense)
+    v, u = np.arange(1.0, 5.0), np.arange(2.0, 5.0)
+    assert entries.times(v).tolist() == (dense @ v).tolist()
+    assert entries.absolute_times(v).tolist() == (np.abs(dense) @ v).tolist()
+    assert entries.transpose_times(u).tolist() == (dense.T @ u).tolist()
+    yes, no = entries.statistic_sums(v, 10 * v)
+    assert yes.tolist() == (np.maximum(dense, 0) @ v + np.maximum(-dense, 0) @ (10 * v)).tolist()
+    assert no.tolist() == (np.maximum(dense, 0) @ (10 * v) + np.maximum(-dense, 0) @ v).tolist()
+
+
+@pytest.mark.parametrize("small", [1, 10**9])
+def test_sums_and_masses_per_cell_are_those_of_the_pairs(small, monkeypatch):
+    """At once and cell by cell."""
+    monkeypatch.setattr("linkparity.criteria.cells.SMALL", small)
+    rng = np.random.default_rng(0)
+    ends, label, weight = rng.integers(-1, 3, (300, 2)), rng.integers(0, 2, 300), rng.random(300)
+    cells = Cells.prepare(ends, "dp", label, weight)
+    mine = [np.flatnonzero(cells.cell.numpy() == m) for m in range(len(cells.mass))]
+    assert cells.mass == pytest.approx([weight[k].sum() for k in mine])
+    assert cells.label_mass == pytest.approx([(weight * label)[k].sum() for k in mine])
+    values = torch.from_numpy(rng.random(300))
+    expected = [values[k].sum().item() for k in mine]
+    assert cells.sum(values[cells.order.long()]) == pytest.approx(expected)
+    counted = Cells.prepare(ends, "dp", label)
+    assert counted.mass.tolist() == [len(k) for k in mine]
+    assert counted.label_mass.tolist() == [label[k].sum() for k in mine]
+    empty = {name for name, k in zip(cells.layout.names, mine, strict=True) if not len(k)}
+    assert set(cells.empty) == empty
+
+
+def test_cells_move_to_a_device_without_their_working_memory():
+    cells = Cells.prepare(GROUPS.flip(0), "eo", LABELS, torch.ones(len(GROUPS)))
+    cells.return_buffer(torch.empty(3, 2))
+    assert cells.to(torch.device("cpu")) is cells
+    moved = cells.to(torch.device("meta"))
+    assert {moved.code.device, moved.order.device, moved.weight.device} == {torch.device("meta")}
+    assert moved.pool == []
+    assert moved.layout is cells.layout
+
+
+def test_within_and_between_need_two_groups_also_of_crossed_attributes():
+    alone = {"sex": [[0, -1], [1, -1], [2, -1]], "age": [[1, -1], [0, -1], [1, -1]]}
+    with pytest.raises(ValueError, match="every pair has a group at one end only"):
+        Cells.prepare(alone, "weak-dp", combine="cross")
+
+
 class Weighed(lp.Criterion):
     """One of one's own, with settings beyond those of every criterion."""
 
@@ -144,6 +219,18 @@ class Weighed(lp.Criterion):
 
     def __init__(self):
         self.cells, self.limit = torch.zeros(3, dtype=torch.int64), 7
+        self._scale, self.counts = 3, 0
+
+    def weigh(self, mean):
+        return self._helper(mean) * self._scale
+
+    def _helper(self, mean):
+        return mean - self.share
+
+    @property
+    def calls(self):
+        self.counts += 1
+        return self.counts
 
 
 @pytest.mark.parametrize("criterion", [*CRITERIA.values(), Weighed()], ids=lambda c: c.name)
@@ -152,8 +239,22 @@ def test_a_restricted_criterion_says_of_itself_what_the_criterion_does(criterion
     public = [name for name in dir(criterion) if not name.startswith("_")]
     assert len(public) >= 9
     for name in public:
-        if not callable(value := getattr(criterion, name)):
+        if not callable(value := getattr(criterion, name)) and name != "calls":
             assert getattr(restricted, name) is value, name
+
+
+def test_a_restricted_criterion_has_the_methods_and_helpers_of_the_criterion():
+    criterion = Weighed()
+    restricted = Restricted(criterion, np.ones((4, 4), dtype=bool))
+    assert restricted.weigh(1.0) == 2.25
+    assert restricted._helper(1.0) == 0.75
+    assert (restricted._scale, restricted.calls, restricted.calls) == (3, 1, 2)
+    criterion.limit = 8
+    assert restricted.limit == 8
+    again = pickle.loads(pickle.dumps(restricted))
+    assert (again.weigh(1.0), copy.deepcopy(restricted).limit) == (2.25, 8)
+    with pytest.raises(AttributeError, match="'Weighed' object has no attribute 'nothing'"):
+        restricted.nothing  # noqa: B018
 
 
 @pytest.mark.parametrize(

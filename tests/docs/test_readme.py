@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from prose import FENCE, LINK, blocks, sentences, words
+from prose import FENCE, LINK, cell_sentences, sentences, words
 from table_cases import exit_code
 
 import linkparity as lp
@@ -35,8 +35,7 @@ def test_readme_is_short_and_in_order():
     assert len(README.splitlines()) <= 150
     assert len(README.split()) <= 1300
     assert re.findall(r"^#+ (.+)$", FENCE.sub("", README), re.MULTILINE) == HEADINGS
-    cells = [cell for line in blocks(README) if line.startswith("|") for cell in line.split("|")]
-    said = [*sentences(README), *cells, *re.findall(r"!\[(.*?)\]", README)]
+    said = [*sentences(README), *cell_sentences(README), *re.findall(r"!\[(.*?)\]", README)]
     assert not [sentence for sentence in said if words(LINK.sub(r"\1", sentence)) > 30]
 
 
@@ -84,6 +83,9 @@ def test_three_lines_bring_a_plain_loop_to_parity():
     assert before.dp > 0.1
     assert after.dp < 0.01
     assert after.eo > before.eo
+    row = re.search(r"^\| 0 \|(.*)\|$", (ROOT / "docs" / "own-model.md").read_text(), re.MULTILINE)
+    printed = [float(cell) for cell in row[1].split("|")]
+    assert printed == pytest.approx([before.dp, after.dp, before.eo, after.eo], abs=2e-3)
 
 
 def test_scores_example_closes_the_gap(capsys):

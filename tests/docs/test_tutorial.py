@@ -153,7 +153,7 @@ BAD = {
     "column": (("people.csv", "person,gander\n01000,x\n"), "no column 'gender'; did you mean"),
     "two groups": (
         ("people.csv", "person,gender\n01000,x\n01007,y\n01000,y\n"),
-        "people.csv: row 3, column 'person': node '01000' is listed twice with two groups, 'x' and",
+        "people.csv: row 1, column 'person': node '01000' is listed twice with two groups, 'x' and",
     ),
     "one group": (
         ("people.csv", (DATA / "people.csv").read_text().replace("women", "x").replace("men", "x")

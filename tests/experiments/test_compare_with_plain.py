@@ -18,8 +18,8 @@ from linkparity.experiments.compare_with_plain import (
     held_out_gap,
 )
 from linkparity.experiments.train import train_run
-from linkparity.prediction import TrainingInterrupted
-from linkparity.training.objective import trained_criterion
+from linkparity.models.prediction import TrainingInterrupted
+from linkparity.models.training.objective import trained_criterion
 
 EPOCHS = 40
 

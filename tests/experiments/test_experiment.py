@@ -195,7 +195,7 @@ def refused(tmp_path, text, said):
 def test_in_python_errors_name_the_keyword():
     with pytest.raises(InputError, match=re.escape("Experiment: seeds, entry 2 repeats 1")):
         lp.Experiment(["polbooks"], ["cne"], seeds=[1, 1])
-    with pytest.raises(InputError, match=r"models, entry 1, dimension .*must be at least 1"):
+    with pytest.raises(InputError, match="entry 1, dimension must lie between 1 and 10,000"):
         lp.Experiment(["polbooks"], [{"name": "cne", "dimension": 0}])
 
 
@@ -330,6 +330,14 @@ def test_a_fit_is_a_row_with_everything_about_it():
     assert (row.auc, row.dp) == (scores.auc, scores.dp)
     assert json.loads(row.to_json()) == row.to_dict()
     assert [tuple(each["groups"]) for each in row.quantiles] == [c.groups for c in scores.cells]
+
+
+def test_a_row_of_sampled_pairs_says_why_it_has_no_measure_of_candidates():
+    fits = lp.Experiment(["polbooks"], ["maxent"], pairs="sampled", seeds=1).fits()
+    row = fits[0].row()
+    assert row.error is None
+    assert math.isnan(row.auc_candidates)
+    assert row.reasons["auc_candidates"] == "measured over candidates"
 
 
 def test_quantiles_are_those_of_every_pair_repeated_by_its_weight():

@@ -312,7 +312,7 @@ def test_what_is_undefined_is_a_dash_with_a_reason(here, capfd):
 
 SIGNALLED = """
 import os, signal, sys, time
-import linkparity.prediction.predictor, linkparity.experiments.predict
+import linkparity.models.prediction.predictor, linkparity.experiments.predict
 import linkparity.tables.audit_table
 
 def stop(*args, **options):
@@ -327,10 +327,10 @@ from linkparity.cli.command import main
 main(sys.argv[1:])
 """
 HALF_WAY = {
-    "train": ("linkparity.prediction.predictor.train", "stop_in_a_loop"),
-    "predict": ("linkparity.experiments.predict._write", "stop"),
+    "train": ("linkparity.models.prediction.predictor.train", "stop_in_a_loop"),
+    "predict": ("linkparity.experiments.predict.write_table", "stop"),
     "audit": ("linkparity.tables.audit_table.audit_scores", "stop"),
-    "project": ("linkparity.tables.engines.duckdb.DuckEngine.write", "stop"),
+    "project": ("linkparity.reading.tables.write_table", "stop"),
 }
 
 
@@ -399,7 +399,8 @@ def test_all_faults_of_both_files_are_named_at_once_with_counts(here, capfd):
         "l.csv: row 3, column 'target': the id is missing;",
         "l.csv: row 4, column 'target': node 'b' is paired with itself (2 such rows);",
         "l.csv: row 6, column 'source': the pair ('b', 'a') repeats row 1 (2 repeated rows);",
-        "n.csv: row 7, column 'node': node 'a' is listed twice with two groups, 'u' and 'w';",
+        "n.csv: row 1, column 'node': node 'a' is listed twice with two groups, 'u' and 'w', again "
+        "in row 7",
         "n.csv: row 2, column 'kind': node 'b' has no kind (2 of 5 nodes have no kind);",
         "l.csv: row 8, column 'target': node 'x' is not in n.csv (2 such rows);",
     ):

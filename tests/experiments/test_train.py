@@ -15,7 +15,7 @@ from linkparity.criteria import CRITERIA, Cells
 from linkparity.criteria.constrained_group_pairs import graph_criterion, group_pair_sizes
 from linkparity.datasets.synthetic import block_model
 from linkparity.experiments import PairsOutput, pairs_table, train_run
-from linkparity.experiments.pairs_table import sample_pairs_of
+from linkparity.experiments.pairs_table import sample_rows
 from linkparity.metrics import candidates
 from linkparity.metrics.evaluation import scored_sets
 
@@ -95,6 +95,15 @@ def test_a_refit_keeps_the_measures_and_saves_the_model_of_every_link(here, capf
     assert "--test-pairs goes with held-out links" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("paper", [("--test-pairs", "paper"), ("--pairs", "sampled")])
+def test_a_measure_of_candidates_needs_candidates(here, capfd, paper):
+    args = ("train", "polbooks", "--model", "maxent", "--measures", "auc,auc_candidates")
+    assert exit_code(*args, *paper) == 2
+    said = "--measures names auc_candidates, which needs candidates; use --test-pairs candidates"
+    assert capfd.readouterr() == ("", f"Error: {said}\n")
+    assert exit_code(*args, *paper, "--test-pairs", "candidates") == 0
+
+
 def recomputed(table, graph):
     """The measures from the table alone, through arrays."""
     number = {name: i for i, name in enumerate(graph.names)}
@@ -153,14 +162,14 @@ def test_more_pairs_than_the_table_holds_are_sampled_by_groups_and_label(here, m
     split = lp.split_links(graph, test=0.5)
     model = lp.LinkPredictor("maxent").fit(split.train)
     scored = scored_sets(model, split)["test"]
-    found = sample_pairs_of(scored, 60)
-    assert len(found.prob) <= 60
+    found = sample_rows(scored, 60)
+    assert len(found) <= 60
 
-    def weights(pairs):
-        return np.bincount((pairs.code + 1) * 2 + pairs.label.astype(int), pairs.weight, 20)
+    def weights(rows):
+        return np.bincount(rows.kind, rows.weight, 20)
 
-    assert weights(found) == pytest.approx(weights(scored))
-    assert sample_pairs_of(scored, 10**6) is scored
+    assert weights(found) == pytest.approx(weights(scored.rows))
+    assert sample_rows(scored, 10**6) is scored.rows
     monkeypatch.setattr(pairs_table, "MAX_ROWS", 60)
     train_run(graph, lp.LinkPredictor("maxent"), save_test=PairsOutput("t.csv"))
     assert len(pd.read_csv("t.csv")) <= 60

@@ -18,10 +18,11 @@ from linkparity.experiments.train import hold_out
 from linkparity.experiments.tune import check_models, limits, tune
 from linkparity.experiments.tune_search import Search
 from linkparity.experiments.tune_trials import Trial, best_trial, chosen_trial, next_strength
-from linkparity.prediction import TrainingInterrupted, TrainingWarning
+from linkparity.models.prediction import TrainingInterrupted, TrainingWarning
+from linkparity.models.training.loop import Diverged
+from linkparity.pairs.candidates import Candidates
 from linkparity.report.tune_page import tuning_html
 from linkparity.support.errors import InputError
-from linkparity.training.loop import Diverged
 
 pytestmark = pytest.mark.filterwarnings("ignore::linkparity.SplitWarning")
 EPOCHS = 30
@@ -190,6 +191,18 @@ def test_an_interrupted_search_keeps_the_best_so_far():
     assert not found.complete
     assert len(found.curve) == 2
     assert found.finding().startswith("Interrupted after 2 trials. ")
+
+
+def test_limits_have_the_names_of_the_literature_too():
+    assert limits(["equal-opportunity=0.1", "dp=0.2"]) == {"eo": 0.1, "dp": 0.2}
+    assert limits(["demographic-parity=0.05, eo=1"]) == {"dp": 0.05, "eo": 1.0}
+    with pytest.raises(InputError, match="has two limits on dp"):
+        limits(["dp=0.1", "demographic-parity=0.1"])
+    with pytest.raises(InputError, match="max_gap limits a measure under two names, dp, demo"):
+        lp.tune(lp.load("polbooks"), {"dp": 0.1, "demographic-parity": 0.1})
+    found = lp.tune(lp.load("polbooks"), {"demographic-parity": 1.0}, "maxent")
+    assert found.max_gap == {"dp": 1.0}
+    assert found.to_dict()["max_gap"] == {"dp": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -583,3 +596,22 @@ def test_without_further_links_tilts_come_from_a_tenth_of_the_links():
     _, projected = islice(search.trials("dot-product"), 2)
     alone = search.predictor("dot-product", 0.0, "i-projection").fit(split.train)
     assert projected.tilts.table.equal(alone.tilts_.table)
+
+
+def test_the_candidates_of_a_split_are_numbered_once_in_all_trials(monkeypatch):
+    numbered, passes = [], []
+    plain_init, plain_columns = Candidates.__init__, Candidates.columns.func
+
+    def init(self, graph):
+        numbered.append(graph.num_links)
+        plain_init(self, graph)
+
+    def columns(self):
+        passes.append(self.size)
+        return plain_columns(self)
+
+    monkeypatch.setattr(Candidates, "__init__", init)
+    monkeypatch.setattr(Candidates.columns, "func", columns)
+    found = tune(lp.load("polbooks"), {"dp": 0.005}, epochs=EPOCHS)
+    assert len(found.curve) > 5
+    assert len(numbered) == len(passes) == 2  # of the search, and of the fit on all training links

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import GraphWarning, number_groups
+from linkparity.reading.groups import GraphWarning, number_groups
 
 LINKS = [[0, 1], [3, 2], [1, 4], [0, 5]]
 GROUP = [0, 1, 2, 2, 1, -1]
@@ -165,7 +165,8 @@ def test_several_columns_are_crossed():
 def test_unknown_values_are_counted_and_never_merged(kind):
     links = table(kind, {"source": [1, 2, 3, 4], "target": [2, 3, 4, 5]})
     nodes = table(kind, {"node": [1, 2, 3, 4], "age": ["a", None, "b", "c"]})
-    with pytest.raises(ValueError, match="2 of 5 nodes have no known group; fill"):
+    said = "^nodes: row 2, column 'age': node 2 has no age; fill it in, .* also links: row 4, "
+    with pytest.raises(ValueError, match=f"{said}column 'target': node 5 is not in nodes; write"):
         Graph.from_frames(links, nodes, "age")
     with pytest.warns(GraphWarning, match="2 of 5 nodes have no known group and form the group"):
         apart = Graph.from_frames(links, nodes, "age", unknown="group")
@@ -179,7 +180,7 @@ def test_unknown_values_are_counted_and_never_merged(kind):
 def test_minus_one_in_a_column_is_unknown_and_not_a_group_called_so():
     links = table("pandas", {"source": [1, 2, 3], "target": [2, 3, 4]})
     nodes = table("pandas", {"node": [1, 2, 3, 4], "age": [-1, 30, 40, 50]})
-    with pytest.raises(ValueError, match="1 of 4 nodes have no known group"):
+    with pytest.raises(ValueError, match="row 1, column 'age': node 1 has no age; fill it in"):
         Graph.from_frames(links, nodes, "age")
     with pytest.warns(GraphWarning, match="1 of 4 nodes have no known group and form the group"):
         graph = Graph.from_frames(links, nodes, "age", unknown="group")
@@ -218,7 +219,7 @@ def test_bipartite_tables_whose_ids_overlap_describe_the_sources():
 def test_bipartite_tables_may_describe_both_sides():
     links = table("pandas", {"source": ["u", "v", "w"], "target": ["i", "i", "j"]})
     nodes = table("pandas", {"node": ["u", "i", "v", "w"], "kind": ["a", "b", "c", "a"]})
-    with pytest.raises(ValueError, match="1 of 5 nodes have no known group"):
+    with pytest.raises(ValueError, match="row 3, column 'target': node 'j' is not in nodes"):
         Graph.from_frames(links, nodes, "kind", bipartite=True)
     with pytest.warns(GraphWarning, match="1 of 5 nodes"):
         graph = Graph.from_frames(links, nodes, "kind", bipartite=True, unknown="drop")
@@ -273,12 +274,20 @@ def test_repeats_and_self_loops_of_a_table_are_counted():
             "Graph.from_frames: links has no column 'target'; call the columns source and target, "
             "or put them first under two other names; columns: weight, source, dest",
         ),
+        ({"weight": [5], "Source": [1], "dest": [2]}, None, None, "links has no column 'target'; "),
+        ({"TARGET": [5], "who": [1]}, None, None, "links has no column 'source'; call the columns"),
+        (
+            {"Source": [5], "SOURCE": [1]},
+            None,
+            None,
+            "columns 'Source' and 'SOURCE' differ only in",
+        ),
         ({"targets": [1], "target": [2]}, None, None, "has no column 'source'; call the columns"),
         ({"a": [1], "b": [2]}, {"age": [1]}, "age", "nodes has no column of ids beside 'age'"),
         ({"a": [1], "b": [2]}, {}, None, "nodes has no column of ids; add one"),
-        ({"a": [1], "b": [None]}, None, None, "links, column 'b', row 0 holds no id"),
-        ({"a": [1.5, 2.5], "b": [0.5, float("nan")]}, None, None, "column 'b', row 1 holds no id"),
-        ({"a": ["x", "y"], "b": ["y", " "]}, None, None, "column 'b', row 1 holds no id"),
+        ({"a": [1], "b": [None]}, None, None, "links: row 1, column 'b': the id is missing;"),
+        ({"a": [1.5, 2.5], "b": [0.5, float("nan")]}, None, None, "row 2, column 'b': the id is"),
+        ({"a": ["x", "y"], "b": ["y", ""]}, None, None, "row 2, column 'b': the id is missing"),
         ({"a": [1], "b": [2]}, {"node": [1]}, [], "sensitive names no column, got []; name"),
         ({"a": [1], "b": [2]}, None, "age", "sensitive='age' names a column of nodes"),
         ({"a": [1], "b": [2]}, {"node": [1], "age": [1]}, "ago", "did you mean 'age'? columns:"),
@@ -286,15 +295,23 @@ def test_repeats_and_self_loops_of_a_table_are_counted():
             {"a": [1], "b": [2]},
             {"node": [1, 1], "age": [1, 2]},
             "age",
-            "must be unique, got 1",
+            "nodes: row 1, column 'node': node 1 is listed twice with two groups, '1' and '2'",
         ),
-        ({"a": [1], "b": [2]}, {"node": ["1"], "age": [1]}, "age", "hold 1 where nodes hold '1'"),
+        ({"a": [1], "b": [2]}, {"node": ["1"], "age": [1]}, "age", "node 2 is not in nodes"),
+        ({"a": [1], "b": [2]}, {"node": ["x"]}, None, "hold 1 where nodes hold 'x'"),
     ],
 )
 def test_tables_that_cannot_be_read_say_which_column_and_row(links, nodes, sensitive, said):
     nodes = None if nodes is None else table("pandas", nodes)
     with pytest.raises(ValueError, match=re.escape(said)):
         Graph.from_frames(table("pandas", links), nodes, sensitive)
+
+
+def test_the_usual_names_count_in_any_case():
+    links = table("pandas", {"weight": [5], "Target": ["b"], "Source": ["a"]})
+    nodes = table("pandas", {"age": [3, 4], "NODE": ["b", "a"]})
+    graph = Graph.from_frames(links, nodes, "age", bipartite=True)
+    assert [graph.names[i] for i in graph.links[0]] == ["a", "b"]
 
 
 def test_a_list_is_no_table():

@@ -44,6 +44,13 @@ def sentences(text):
     return [sentence for sentence in found if sentence]
 
 
+def cell_sentences(text):
+    """The sentences in the cells of tables."""
+    rows = (block for block in blocks(text) if block.lstrip().startswith("|"))
+    cells = (cell for row in rows for cell in CODE.sub("`code`", row).split("|"))
+    return [each for cell in cells for each in sentences(cell.strip())]
+
+
 def words(sentence):
     """How many words a sentence has; a name in backticks counts as one."""
     return sum(bool(re.search(r"\w", word)) for word in sentence.split())

@@ -5,7 +5,7 @@ from pathlib import Path
 from planted import planted
 
 from linkparity import LinkPredictor
-from linkparity.prediction.saving import save_predictor
+from linkparity.models.prediction.saving import save_predictor
 from linkparity.support.errors import InputError
 
 

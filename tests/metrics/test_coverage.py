@@ -29,13 +29,14 @@ def covered(coverage, scenario, runs):
     found = {}
     for _ in range(runs):
         scored = ScoredPairs.of(**scenario.draw(rng))
-        truth, _ = scenario.truth(scored.key)
+        truth, _ = scenario.truth(scored.source.kinds.key)
         for name, value in coverage.mean_coverage(scored, truth).items():
             found.setdefault(name, []).append(np.mean(value))
         filled = scored.means.pairs > 0
-        for nodes in (scored.nodes, None):
-            low, high = MEASURES["dp"].function(coverage.replace(scored, nodes=nodes)).interval
-            name = "dp" if nodes is not None else "dp, pairs"
+        for by_node in (True, False):
+            other = coverage.replace(scored, by_node=by_node, known={})
+            low, high = MEASURES["dp"].function(other).interval
+            name = "dp" if by_node else "dp, pairs"
             held = low - 1e-12 <= np.ptp(truth[filled]) <= high
             found.setdefault((name, 0.95), []).append(held)
     return {name: np.mean(each) for name, each in found.items()}

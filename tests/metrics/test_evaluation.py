@@ -25,8 +25,8 @@ ON_TEST_PAIRS = [name for name, each in MEASURES.items() if "candidates" not in 
 def _project(monkeypatch):
     """These tests are about the flow; the divergence has its own."""
 
-    def stand_in(scored, criterion, groups):
-        return Estimate(len(criterion.name) / 8, len(scored.prob))
+    def stand_in(scored, criterion, kinds):
+        return Estimate(len(criterion.name) / 8, scored.source.size)
 
     monkeypatch.setattr("linkparity.metrics.kl._project", stand_in)
 

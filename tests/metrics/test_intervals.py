@@ -5,19 +5,20 @@ import math
 
 import numpy as np
 import pytest
+from array_intervals import PairClusters, against_rest, clustered, delong, levels
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.special import expit, logit
 from scipy.stats import norm, t
 
-from linkparity.metrics import VIEWS, ScoredPairs, gaps
-from linkparity.metrics.intervals import covariance
-from linkparity.metrics.intervals.clusters import PairClusters
+from linkparity.metrics import VIEWS, ScoredPairs
 from linkparity.metrics.intervals.covariance import CellCovariance, Spread
-from linkparity.metrics.intervals.delong import against_rest, clustered, delong, levels
 from linkparity.metrics.intervals.estimates import gap_interval, largest_interval, mean_intervals
+from linkparity.metrics.intervals.placements import placement_covariances, rank_spreads
+from linkparity.metrics.intervals.spreads import mean_covariances
 from linkparity.metrics.measures import MEASURES
+from linkparity.metrics.ranks import link_classes
 
 EXAMPLES = settings(deadline=None, max_examples=50)
 small_scores = st.lists(st.integers(0, 5), min_size=2, max_size=12)
@@ -198,9 +199,10 @@ def test_covariance_is_the_double_loop_over_pairs_that_share_a_node(name, view, 
     squares, weights = loop_covariance(rows, problem["nodes"])
     means = scored.means
     given = (means.mean, means.weight) if name == "dp" else (means.link_mean, means.links)
-    found = gaps.cell_covariance(scored, weight, given[0])
+    cells = scored.cell_set("pairs" if name == "dp" else "links")
+    [found] = mean_covariances(scored.source, [scored.totals], [cells], name == "dp", True)
     filled = np.flatnonzero(given[1] > 0)
-    scale = np.outer(given[1], given[1])[np.ix_(filled, filled)]
+    scale = np.outer(cells.total, cells.total)[np.ix_(filled, filled)]
     for part, expected in zip(found.nodes - found.dyads, (squares, weights), strict=True):
         assert part[np.ix_(filled, filled)] / scale == pytest.approx(expected, abs=1e-12)
     plenty = np.diag(weights) < 0.99
@@ -221,8 +223,8 @@ def test_covariance_is_semidefinite_and_no_less_than_that_of_independent_pairs(p
     problem = {key: value[once] for key, value in problem.items()}
     assume(problem["weight"].sum() > 0)
     by_node, by_pair = (
-        gaps.cell_covariance(each, problem["weight"], each.means.mean).result()
-        for each in (ScoredPairs.of(**problem | more, view=view) for more in ({}, {"nodes": None}))
+        ScoredPairs.of(**problem | more, view=view).spread("pairs")
+        for more in ({}, {"nodes": None})
     )
     known = np.flatnonzero(~np.isnan(by_node.variance))
     assert np.linalg.eigvalsh(by_node.covariance[np.ix_(known, known)]).min(initial=0) > -1e-12
@@ -250,16 +252,13 @@ def test_auc_variance_is_the_double_loop_over_placements(problem):
     assume((shared < 0.99).all())
     corrected = expected / (1 - shared)
     assume(np.linalg.eigvalsh(corrected).min() > 1e-9)
-    clusters = PairClusters.of(nodes)
-    values, weight = np.repeat(placement[:, None], 2, axis=1), np.eye(2)[label]
-    found = clusters.sum_covariance(values, weight, np.full(2, area))
-    assert (found.nodes - found.dyads)[0] / np.outer([n, m], [n, m]) == pytest.approx(
-        expected, abs=1e-12
-    )
-    estimate, spread = clustered(clusters, levels(score), label, 1 - label)
-    assert estimate == pytest.approx(area)
+    scored = ScoredPairs.of(**problem)
+    [(areas, found)] = placement_covariances([scored.source], [link_classes(scored)])
+    assert areas[0, 1] == pytest.approx(area)
+    squares = (found.nodes - found.dyads)[0, 0, ::-1, ::-1]  # links come first there
+    assert squares / np.outer([n, m], [n, m]) == pytest.approx(expected, abs=1e-12)
     least = found.result().covariance.sum()
-    assert spread.variance[0] == pytest.approx(least)
+    assert found.result().of_sum().variance[0] == pytest.approx(least)
     assert least > corrected.sum() - 1e-12
 
 
@@ -341,13 +340,10 @@ def test_pairs_without_a_node_in_common_are_independent_pairs():
     problem = sample(rng, size=300)
     nodes = np.arange(600).reshape(300, 2)
     by_node, by_pair = (ScoredPairs.of(**problem, **more) for more in ({"nodes": nodes}, {}))
-    found, expected = (
-        gaps.cell_covariance(each, problem["weight"], each.means.mean).result()
-        for each in (by_node, by_pair)
-    )
+    found, expected = (each.spread("pairs") for each in (by_node, by_pair))
     assert found.covariance == pytest.approx(expected.covariance)
     label = problem["labels"]
-    _, spread = clustered(by_node.clusters, levels(problem["logits"]), label, 1 - label)
+    [(_, spread)] = rank_spreads(by_node.source, [link_classes(by_node)], by_node=True)
     assert spread.variance[0] == pytest.approx(
         delong(levels(problem["logits"]), label, 1 - label)[1]
     )
@@ -358,7 +354,7 @@ def test_nodes_behind_a_cell_are_counted_by_their_weight():
     hubs = np.array([(h, i) for h in (0, 1) for i in range(2, 102)])
     prob = np.random.default_rng(8).random(200)
     scored = ScoredPairs.of(prob=prob, groups=hubs[:, :1] * [1, 0] + [0, 2], nodes=hubs)
-    spread = gaps.cell_covariance(scored, np.ones(200), scored.means.mean).result()
+    spread = scored.spread("pairs")
     filled = scored.means.pairs > 0
     assert spread.nodes[filled] == pytest.approx(1.0, abs=0.05)
     clusters = PairClusters.of(hubs)
@@ -614,7 +610,7 @@ def test_many_cells_are_held_at_once_by_a_little_wider_an_interval(monkeypatch):
     problem = sample(np.random.default_rng(17), size=4000, groups=8)
     problem["nodes"] = np.random.default_rng(18).integers(0, 300, size=(4000, 2))
     exact = MEASURES["dp"].function(ScoredPairs.of(**problem))
-    monkeypatch.setattr(covariance, "MAX_PAIRWISE", 10)
+    monkeypatch.setattr("linkparity.pairs.nodes.MAX_PAIRWISE", 10)
     wider = MEASURES["dp"].function(ScoredPairs.of(**problem))
     assert wider.interval[0] <= exact.interval[0] <= exact.interval[1] <= wider.interval[1]
     length = np.diff([wider.interval, exact.interval], axis=1).ravel()

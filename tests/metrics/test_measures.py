@@ -43,7 +43,7 @@ def test_an_entry_says_what_its_function_does(measure):
         assert math.isnan(without.value)
     others = {"labels", "embedding"} - set(measure.needs)
     bare = measure.function(ScoredPairs.of(**scored_problem(**dict.fromkeys(others))))
-    assert bare.value == found.value
+    assert bare.value == pytest.approx(found.value, rel=1e-12)
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
@@ -88,7 +88,7 @@ def test_the_table_of_the_documentation_is_the_registry():
 
 def test_an_entry_is_all_that_a_new_measure_needs(monkeypatch):
     def spread(scored):
-        return Estimate(float(scored.prob.std()), len(scored.prob), interval=(0.0, 1.0))
+        return Estimate(float(scored.rows.prob.std()), len(scored.rows), interval=(0.0, 1.0))
 
     entry = Measure("spread", "Spread", "Standard deviation of the scores.", spread, None, None)
     monkeypatch.setitem(MEASURES, "spread", entry)

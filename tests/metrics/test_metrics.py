@@ -24,7 +24,7 @@ from linkparity.criteria.group_pairs import occurring_pairs
 from linkparity.metrics import VIEWS, CellSums, ScoredPairs, gap
 from linkparity.metrics.cell_means import view_cells
 from linkparity.metrics.measures import MEASURES
-from linkparity.support.errors import InputError
+from linkparity.projection.solver import Infeasible, NotConverged
 
 EXAMPLES = settings(deadline=None, max_examples=40)
 
@@ -172,7 +172,7 @@ def test_a_pair_of_weight_0_counts_in_unweighted_measures_alone(problem, data):
         assert found.count == expected.count
     in_kept = {tuple(sorted(pair)) for pair in without["groups"].tolist()}
     scored = ScoredPairs.of(**zeroed)
-    for pair, mean in zip(scored.key.tolist(), scored.means.mean, strict=True):
+    for pair, mean in zip(scored.source.kinds.key.tolist(), scored.means.mean, strict=True):
         assert math.isnan(mean) == (tuple(sorted(pair)) not in in_kept)
     interval = measure("dp", zeroed, confidence=0.9).interval
     assert interval == pytest.approx(measure("dp", without, confidence=0.9).interval, nan_ok=True)
@@ -489,27 +489,22 @@ def test_measures_do_not_depend_on_how_groups_are_numbered(view):
 
 @pytest.fixture
 def projection(monkeypatch):
-    """A projection that leaves out the first pair and diverges by 6 nats in total."""
+    """A fit that leaves out the kinds without a group and diverges by half a nat."""
     seen = {}
 
-    def i_project(logits, **arguments):
-        seen.update(arguments)
-        if arguments["criterion"].name == "accuracy":
-            raise solver.NotConverged("stopped short of the tolerance")
-        if arguments["criterion"].name == "weak-dp":
-            raise solver.Infeasible("no model meets it")
-        if arguments["criterion"].name == "equalized-odds":
+    def fit_pairs(source, totals, criterion, **options):
+        seen.update(options, criterion=criterion, weight=totals.weighted.count.sum())
+        if criterion.name == "accuracy":
+            raise NotConverged("stopped short of the tolerance")
+        if criterion.name == "weak-dp":
+            raise Infeasible("no model meets it")
+        if criterion.name == "equalized-odds":
             raise ValueError("operands could not be broadcast together")
-        cell = torch.arange(len(logits)) - 1
-        return types.SimpleNamespace(cell=cell, kl=torch.tensor(6.0))
+        cell = torch.from_numpy(source.kinds.pair)
+        mass = source.kinds.of_pair.T @ totals.weighted.count
+        return types.SimpleNamespace(cells=types.SimpleNamespace(cell=cell, mass=mass), kl=0.5)
 
-    solver = types.ModuleType("linkparity.projection.solver")
-    solver.Infeasible = type("Infeasible", (InputError,), {})
-    solver.NotConverged = type("NotConverged", (RuntimeError,), {})
-    module = types.ModuleType("linkparity.projection.i_projection")
-    module.i_project = i_project
-    monkeypatch.setitem(sys.modules, "linkparity.projection.solver", solver)
-    monkeypatch.setitem(sys.modules, "linkparity.projection.i_projection", module)
+    monkeypatch.setattr("linkparity.metrics.kl.fit_pairs", fit_pairs)
     return seen
 
 
@@ -521,11 +516,11 @@ SMALL = {
 }
 
 
-def test_kl_divides_by_the_weight_of_the_constrained_pairs(projection):
+def test_kl_counts_the_constrained_pairs(projection):
     found = measure("kl", SMALL, criterion="eo")
     assert (found.value, found.count) == (0.5, 3)
-    assert (projection["criterion"].name, projection["target"]) == ("eo", "model")
-    assert projection["weight"].tolist() == SMALL["weight"]
+    assert projection["criterion"].name == "eo"
+    assert projection["weight"] == sum(SMALL["weight"])
 
 
 @pytest.mark.parametrize(

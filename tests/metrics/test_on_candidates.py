@@ -5,10 +5,11 @@ import pytest
 import torch
 
 import linkparity as lp
-from linkparity.graph.candidates import candidate_pairs
-from linkparity.metrics.candidates import score_candidates
+from linkparity.metrics.candidates import sample_candidates
 from linkparity.metrics.evaluation import scored_sets
+from linkparity.pairs.candidates import candidates_of
 from linkparity.support.arrays import expit
+from linkparity.support.errors import InputError
 
 
 @pytest.fixture
@@ -22,23 +23,32 @@ def logits_of(pairs):
     return np.sin(a * b) + (a + b) / 50 - 2
 
 
+def every_candidate(graph):
+    """``(P, 2)`` all candidates."""
+    columns = candidates_of(graph).columns
+    return np.stack([columns.first, columns.second], axis=1)
+
+
 def test_all_candidates_are_scored_once(graph):
-    means, ranks = score_candidates(logits_of, graph, seed=0)
-    assert means is ranks
-    assert means.count == len(means.index) == graph.num_pairs - graph.num_links
-    assert not graph.is_link(torch.from_numpy(means.index)).any()
-    assert means.weight.tolist() == [1.0] * means.count
-    assert means.standard_error == 0
+    split = lp.split_links(graph, seed=0)
+    sets = scored_sets(Model(), split, pairs="candidates")
+    assert sets["means"] is sets["ranks"] is sets["links"]
+    rows = sets["means"].rows
+    assert len(rows) == split.train.num_pairs - split.train.num_links
+    index = np.stack([rows.first, rows.second], axis=1)
+    assert not split.train.is_link(torch.from_numpy(index).long()).any()
+    assert rows.weight is None
+    assert rows.score.tolist() == logits_of(index).tolist()
 
 
 def test_a_sample_gives_the_means_of_all_within_its_standard_error(graph, monkeypatch):
     monkeypatch.setattr("linkparity.metrics.candidates.PILOT", 20)
-    every = candidate_pairs(graph).numpy()
+    every = every_candidate(graph)
     group = np.sort(graph.group.numpy()[every], axis=1) @ [3, 1]
     exact = np.bincount(group, expit(logits_of(every))) / np.maximum(np.bincount(group), 1)
     off = []
     for seed in range(40):
-        means, ranks = score_candidates(logits_of, graph, seed, most=600)
+        means, ranks = sample_candidates(logits_of, graph, seed, most=600)
         assert len(means.index) < means.count
         assert len(ranks.index) == 600
         assert means.weight.sum() == pytest.approx(means.count)
@@ -87,6 +97,17 @@ def test_measures_over_candidates_are_those_of_a_loop_over_all_pairs(graph):
     assert not hasattr(on_test, "auc_candidates")
 
 
+def test_a_measure_of_candidates_needs_candidates(graph):
+    split = lp.split_links(graph, seed=0)
+    found = lp.evaluate(Model(), split, pairs="candidates", measures=["auc_candidates"])
+    assert found.auc_candidates > 0.5
+    said = "measures names auc_candidates, which needs candidates; use pairs='candidates'"
+    with pytest.raises(InputError, match=f"^evaluate: {said}$"):
+        lp.evaluate(Model(), split, measures=["auc_candidates"])
+    with pytest.raises(InputError, match=r"^score_pairs: .* use evaluate with pairs='candidates'$"):
+        lp.score_pairs([0.0, 1.0], [0, 1], measures=["dp", "auc_candidates"])
+
+
 def test_measures_can_be_chosen(graph):
     split = lp.split_links(graph, seed=0)
     found = lp.evaluate(Model(), split, None, measures=["auc", "dp"])
@@ -129,13 +150,17 @@ def test_links_are_as_frequent_in_a_sample_as_among_all_candidates(graph, monkey
         bias = error if name == "auc_candidates" else 3 * error  # the largest of several is larger
         assert values.mean() == pytest.approx(exact.values[name], abs=3 * error + bias), name
     sets = scored_sets(Model(), split, pairs="candidates")
-    means, linked = sets["means"], sets["means"].label == 1
+    kinds, means = sets["means"].source.kinds, sets["means"].rows
+    linked = kinds.label[means.kind] == 1
     assert linked.sum() == split.test.label.sum()
     assert means.weight.sum() == pytest.approx(count)
     assert (means.weight[linked] == 1).all()
-    every = candidate_pairs(split.train).numpy()
+    every = every_candidate(split.train)
     ends = np.sort(graph.group.numpy()[every], axis=1) @ [3, 1]
-    mine = np.sort(graph.group.numpy()[means.nodes], axis=1) @ [3, 1]
+    mine = np.sort(graph.group.numpy()[np.stack([means.first, means.second], axis=1)], axis=1) @ [
+        3,
+        1,
+    ]
     assert np.bincount(mine, means.weight) == pytest.approx(np.bincount(ends))
 
 

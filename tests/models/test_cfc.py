@@ -22,8 +22,8 @@ from linkparity.models import CFC, MODELS, adversarial
 from linkparity.models.adversarial import AdversarialTraining, corrupt, margin_loss
 from linkparity.models.cfc import attribute_groups
 from linkparity.models.filters import Discriminator, Filter
-from linkparity.training.objective import Objective, Settings
-from linkparity.training.sampled import SampledPairs
+from linkparity.models.training.objective import Objective, Settings
+from linkparity.models.training.sampled import SampledPairs
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*learned nothing"),  # an adversary may leave nothing
@@ -369,7 +369,7 @@ def test_values_become_groups():
 
 def test_steps_take_the_batches_of_drawn_pairs_in_turn(monkeypatch):
     graph, scored = planted(), []
-    monkeypatch.setattr("linkparity.training.sampled.BATCH", 60)
+    monkeypatch.setattr("linkparity.models.training.sampled.BATCH", 60)
 
     def score(pairs, model, batch, real=SampledPairs.score):
         scored.append((batch, len(pairs)))

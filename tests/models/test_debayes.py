@@ -12,7 +12,7 @@ from linkparity import Graph, GraphWarning, LinkPredictor, i_project, load, spli
 from linkparity.cli import main
 from linkparity.models import CNE, DeBayes
 from linkparity.models.debayes import block_classes, solve_group_degrees
-from linkparity.training.objective import pair_weights
+from linkparity.models.training.objective import pair_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
 

@@ -15,7 +15,7 @@ from linkparity.cli import main
 from linkparity.models import MODELS, own_losses
 from linkparity.models.fairadj import CellMeans, FairAdj
 from linkparity.models.learned_adjacency import Support
-from linkparity.training import Adam, Objective, Settings
+from linkparity.models.training import Adam, Objective, Settings
 
 
 def made(graph: Graph, **options) -> FairAdj:

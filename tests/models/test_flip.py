@@ -12,9 +12,9 @@ from linkparity import Graph, LinkPredictor, evaluate, load, split_links, train
 from linkparity.cli import main
 from linkparity.models import MODELS
 from linkparity.models.flip import BATCHES, PREDICTOR_WEIGHT, Flip, _EmbeddingBatch, _Players
+from linkparity.models.prediction.modularity import modularity
 from linkparity.models.skip_gram import Corpus
-from linkparity.prediction.modularity import modularity
-from linkparity.training import Adam, Objective, Settings
+from linkparity.models.training import Adam, Objective, Settings
 
 
 def made(graph: Graph, strength: float = 0.1, **options) -> Flip:

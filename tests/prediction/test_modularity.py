@@ -11,7 +11,7 @@ import torch
 from planted import planted, untidy
 
 from linkparity import Graph, Pairs, split_links
-from linkparity.prediction.modularity import lower_modularity, modularity
+from linkparity.models.prediction.modularity import lower_modularity, modularity
 
 
 def networkx_modularity(graph: Graph, added=()) -> float:

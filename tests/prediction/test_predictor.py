@@ -1,4 +1,5 @@
 import copy
+import inspect
 import json
 import os
 import re
@@ -35,13 +36,15 @@ from linkparity import (
 )
 from linkparity.datasets import load
 from linkparity.experiments import train_run
-from linkparity.graph.groups import GraphWarning
 from linkparity.models import MODELS
-from linkparity.prediction import predictor as module
-from linkparity.prediction.postprocess import withhold_links
-from linkparity.projection.group_tilts import project_by_group
-from linkparity.training import Adam
-from linkparity.training.objective import pair_weights
+from linkparity.models.prediction import predictor as module
+from linkparity.models.prediction.postprocess import withhold_links
+from linkparity.models.training import Adam
+from linkparity.models.training.objective import pair_weights
+from linkparity.pairs.arrays import array_pairs
+from linkparity.pairs.fit import fit_pairs
+from linkparity.pairs.totals import Totals
+from linkparity.reading.groups import GraphWarning
 
 #: Nodes without a link to some group are nothing unusual in small graphs.
 pytestmark = pytest.mark.filterwarnings("ignore:debayes:linkparity.GraphWarning")
@@ -202,10 +205,13 @@ def test_tilts_for_links_are_fitted_to_links_that_a_twin_has_not_seen(make, crit
     label = torch.arange(len(pairs)) < len(unseen)
     weight = [1 + known[k] / fresh[k] for k in keys[0]] + [1.0] * len(others)
     logits = torch.from_numpy(twin.predict_logits(pairs))
-    wanted, cells = project_by_group(
-        logits, graph.group[pairs], lp.criteria.CRITERIA[criterion], labels=label,
-        weight=torch.tensor(weight),
-    )  # fmt: skip
+    source = array_pairs(
+        logits.numpy(), graph.group[pairs].numpy(), True, label.double().numpy(), np.array(weight)
+    )
+    totals = Totals(source.kinds)
+    source.run(totals)
+    wanted = fit_pairs(source, totals, criterion, tilt_by="groups")
+    cells = wanted.cells
     for (a, b), value, mass in zip(cells.layout.key, wanted.tilt, cells.mass, strict=True):
         links = fresh[tuple(sorted((int(a), int(b))))]
         steady = value * links / (links + 10)  # the tilt of a few links is mostly chance
@@ -257,7 +263,7 @@ def brute_top(predictor, graph, k):
 @pytest.mark.parametrize("model", ["maxent", Own])
 @pytest.mark.parametrize("postprocess", [None, "i-projection"])
 def test_top_is_what_a_loop_finds(model, postprocess, graph, monkeypatch):
-    monkeypatch.setattr("linkparity.prediction.ranking.BLOCK", 1000)
+    monkeypatch.setattr("linkparity.models.prediction.ranking.BLOCK", 1000)
     monkeypatch.setattr("linkparity.models.degrees.ACCURACY", 1e-13)
     predictor = LinkPredictor(model, criterion="dp", postprocess=postprocess).fit(graph)
     ranking = predictor.top(4)
@@ -402,7 +408,10 @@ def test_maxent_with_empty_cells_targets_and_tolerance(options):
         ({"gamma": np.inf}, "gamma must lie between"),
         ({"tolerance": 2.0}, r"tolerance must lie in \[0, 1\)"),
         ({"seed": -1}, "seed must be at least 0 and below 2.32, got -1"),
-        ({"dimension": 0}, "dimension must be at least 1, got 0"),
+        ({"dimension": 0}, "dimension must lie between 1 and 10,000, got 0"),
+        ({"dimension": 10**12}, "between 1 and 10,000, got 1,000,000,000,000"),
+        ({"dimension": 10_001}, "between 1 and 10,000, got 10,001"),
+        ({"dimension": 10**20 - 1}, "between 1 and 10,000, got 99,999,999,999,999,999,999"),
         ({"criterion": "fair"}, "known: accuracy, dp, eo, equalized-odds, weak-dp$"),
         ({"criterion": "churn"}, "'churn' belongs to given pairs"),
     ],
@@ -410,6 +419,12 @@ def test_maxent_with_empty_cells_targets_and_tolerance(options):
 def test_arguments_are_checked_for_every_model(name, params, said):
     with pytest.raises(ValueError, match=said):
         LinkPredictor(name, **params).fit(planted())
+
+
+def test_the_width_of_a_hidden_layer_has_the_bound_of_a_dimension(name):
+    if "hidden" in inspect.signature(MODELS[name]).parameters:
+        with pytest.raises(ValueError, match="must give hidden at most 10,000, got 1,000,000,000"):
+            LinkPredictor(name, options={"hidden": 10**12}).fit(planted())
 
 
 def test_what_is_no_graph_or_has_no_pair_gets_a_sentence(name):
@@ -606,7 +621,7 @@ def test_postprocessing_of_many_pairs_reaches_the_smallest_cells(monkeypatch):
     graph = Graph(graph.num_nodes, graph.links, group)
     given = {"criterion": "dp", "postprocess": "i-projection", "pairs": "all"}
     whole = quick(**given).fit(graph).tilts_.table
-    monkeypatch.setattr("linkparity.prediction.postprocess.MAX_PAIRS", 9000)
+    monkeypatch.setattr("linkparity.models.prediction.postprocess.MAX_PAIRS", 9000)
     drawn = quick(**given).fit(graph).tilts_.table
     assert bool((drawn[3:5, 3:5] != 0).all())
     assert torch.allclose(drawn, whole, atol=0.2)
@@ -700,7 +715,7 @@ class Narrow(LinkModel):
 def test_models_of_16_bits_train_like_those_of_32(dtype, factored, method, monkeypatch):
     monkeypatch.setattr(Narrow, "factored", factored)
     if method:  # samples, not blocks
-        monkeypatch.setattr("linkparity.training.loop.BLOCK_COST", (1e9, 0))
+        monkeypatch.setattr("linkparity.models.training.loop.BLOCK_COST", (1e9, 0))
     graph = planted()
     found = []
     for kind in (dtype, torch.float32):

@@ -20,7 +20,9 @@ from linkparity.criteria.eo import EqualOpportunity
 from linkparity.datasets import load
 from linkparity.experiments import train_run
 from linkparity.models import MODELS
-from linkparity.prediction.saving import check_place, locked_directory, save_predictor
+from linkparity.models.prediction.postprocess import Tilts
+from linkparity.models.prediction.saving import check_place, locked_directory, save_predictor
+from linkparity.models.training.objective import Epoch
 from linkparity.support.errors import InputError
 from linkparity.support.files import PREFIX, Workspace, lock
 
@@ -429,6 +431,7 @@ TENSORS = {
     "tilts of another shape": put("tilts", lambda tilts: tilts[1:].contiguous()),
     "tilts of another type": put("tilts", lambda tilts: tilts.float()),
     "tilts that are not finite": put("tilts", lambda tilts: tilts / 0),
+    "tilts that no fit gives": put("tilts", lambda tilts: tilts * 0 + 1e5),
     "another tensor": put("model.other", torch.ones(3)),
     "a scalar": put("model.z", torch.tensor(1.0)),
 }
@@ -487,6 +490,65 @@ def test_text_that_no_run_has_is_refused_with_the_file(case, fitted, tmp_path):
         LinkPredictor.load(tmp_path / "run")
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("fit_seconds", -1, "fit_seconds is -1, no number from 0"),
+        ("format", -1, "format is -1, no whole number from 1"),
+        ("params.target", {}, "target is {}, without a mean"),
+        ("params.target", [], r"target is \[\], without a mean"),
+        ("history", "", "history is '', no list"),
+        ("history", {}, "history is {}, no list"),
+        ("history.2", [], r"history\[2\] is \[\], no row"),
+        ("history.2.0", None, r"history\[2\].epoch is None, no number from 1"),
+        ("history.2.1", None, r"history\[2\].loss is None"),
+        ("history.2.1", -0.1, r"history\[2\].loss is -0.1, no number from 0"),
+        ("history.2.2", -0.1, r"history\[2\].fit is -0.1"),
+        ("history.2.3", -0.1, r"history\[2\].kl is -0.1"),
+        ("history.2.4", -0.1, r"history\[2\].gap is -0.1"),
+        ("history.2.5", None, r"history\[2\].seconds is None"),
+        ("history.2.5", -3, r"history\[2\].seconds is -3"),
+    ],
+)
+@pytest.mark.parametrize("criterion", ["dp", None])
+def test_values_that_no_run_has_are_refused_with_the_key(criterion, key, value, said, tmp_path):
+    quick(criterion=criterion).fit(planted()).save(tmp_path)
+    LinkPredictor.load(tmp_path)
+    about = json.loads((tmp_path / "model.json").read_text())
+    exchange(about, [int(k) if k.isdigit() else k for k in key.split(".")], value)
+    (tmp_path / "model.json").write_text(json.dumps(about))
+    with pytest.raises(InputError, match=rf"model\.json: is damaged or was changed \({said}"):
+        LinkPredictor.load(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:.*learned nothing")
+def test_a_model_with_large_logits_keeps_its_tilts(tmp_path):
+    graph = planted()
+    predictor = quick("dot-product", dimension=2, criterion="dp", postprocess="i-projection")
+    predictor.fit(graph)
+    with torch.no_grad():
+        for parameter in predictor.model_.parameters():
+            parameter.mul_(300.0)
+    predictor.tilts_ = Tilts(predictor.tilts_.table.sign() * 2500)  # as a run of 0.1 may have
+    predictor.save(tmp_path / "run")
+    index = all_index(graph)
+    logits = LinkPredictor.load(tmp_path / "run").predict_logits(index)
+    assert np.array_equal(logits, predictor.predict_logits(index))
+
+
+def test_the_history_of_a_model_of_ones_own_may_hold_anything(tmp_path):
+    class Free(Own):
+        def steps(self, graph, objective, settings):
+            for row in super().steps(graph, objective, settings):
+                yield Epoch(0, -1.0, float("nan"), *row[3:5], float("nan"), extra={"score": -2.0})
+
+    predictor = LinkPredictor(Free).fit(planted())
+    predictor.save(tmp_path / "run")
+    row = LinkPredictor.load(tmp_path / "run", model=Free).history_[0]
+    assert np.isnan(row.fit)
+    assert (row.epoch, row.loss, row.extra) == (0, -1.0, {"score": -2.0})
 
 
 def test_a_directory_is_locked_made_and_removed_if_empty(tmp_path):
@@ -591,6 +653,65 @@ def test_what_a_class_of_ones_own_raises_is_not_hidden(tmp_path):
         LinkPredictor.load(tmp_path / "run", model=Faulty)
     with pytest.raises(InputError, match=r"run: its tensors do not fit .*Larger .*pass the class"):
         LinkPredictor.load(tmp_path / "run", model=Larger)
+
+
+@pytest.mark.parametrize("fault", [ValueError, KeyError, RuntimeError])
+def test_what_an_override_of_load_state_dict_raises_is_not_hidden(tmp_path, fault):
+    LinkPredictor(Own).fit(planted()).save(tmp_path / "run")
+
+    class Refusing(Own):
+        def load_state_dict(self, state, *args, **more):
+            raise fault("not this one")
+
+    class Strict(Own):
+        def __init__(self, graph, dimension=3, *, generator):
+            super().__init__(graph, 2 * dimension, generator=generator)
+
+        def load_state_dict(self, state, *args, **more):
+            return super().load_state_dict(state, *args, **more)
+
+    class Renamed(Own):
+        def __init__(self, *args, **more):
+            super().__init__(*args, **more)
+            self.w = self.z
+            del self.z
+
+        def load_state_dict(self, state, *args, **more):
+            self.w.data = state["z"]
+
+        def forward(self, index):
+            return -(self.w[index[:, 0]] - self.w[index[:, 1]]).abs().sum(dim=1)
+
+    with pytest.raises(fault, match="not this one") as caught:
+        LinkPredictor.load(tmp_path / "run", model=Refusing)
+    assert caught.type is fault
+    with pytest.raises(InputError, match=r"run: its tensors do not fit .*Strict"):
+        LinkPredictor.load(tmp_path / "run", model=Strict)
+    pairs = [[0, 1], [2, 5]]
+    same = [LinkPredictor.load(tmp_path / "run", model=kind) for kind in (Own, Renamed)]
+    assert np.array_equal(*(each.predict_logits(pairs) for each in same))
+
+
+def test_a_criterion_of_another_name_is_refused(tmp_path):
+    class Within(EqualOpportunity):
+        name = "within"
+
+    graph, runs = planted(), {"own": Within(), "eo": "equal-opportunity", "plain": None}
+    for name, criterion in runs.items():
+        LinkPredictor("maxent", criterion=criterion).fit(graph).save(tmp_path / name)
+    refused = {
+        ("own", EqualOpportunity()): "was trained with the criterion 'within', not with 'eo'; pass",
+        ("eo", Within()): "eo: was trained with the criterion 'equal-opportunity', not with 'wit",
+        ("plain", Within()): "plain: was trained without a criterion, not with 'within'; leave cri",
+    }
+    for (name, criterion), said in refused.items():
+        with pytest.raises(InputError, match=said) as caught:
+            LinkPredictor.load(tmp_path / name, criterion=criterion)
+        assert "\n" not in str(caught.value)
+    assert LinkPredictor.load(tmp_path / "own", criterion=Within()).criterion.name == "within"
+    for same in ("eo", EqualOpportunity()):
+        loaded = LinkPredictor.load(tmp_path / "eo", criterion=same)
+        assert loaded.criterion == "equal-opportunity"
 
 
 def test_a_criterion_of_ones_own_is_loaded_with_an_instance(tmp_path):

@@ -12,23 +12,36 @@ from scipy.special import expit
 import linkparity as lp
 from linkparity import Cells
 from linkparity.criteria import CRITERIA
+from linkparity.pairs.arrays import array_pairs
+from linkparity.pairs.fit import cells_of, fit_pairs
+from linkparity.pairs.totals import BinnedSums, SourceSums, Totals
 from linkparity.projection.fit import FitGoal, fit_tilts
-from linkparity.projection.group_tilts import fit_group_tilts, group_criterion, project_by_group
+from linkparity.projection.group_tilts import fit_group_tilts, group_criterion
 from linkparity.projection.solver import shared_tilt
-from linkparity.projection.sums import binned_sums, tensor_sums
+from linkparity.projection.sums import tensor_sums
 
 
-def group_tilts(drawn, criterion, target="model", tolerance=0.0, **options):
+def rows_of(drawn):
+    """The pairs of a problem as a source, and their sums."""
+    labels = np.asarray(drawn.labels, dtype=np.float64)
+    source = array_pairs(drawn.logits, np.asarray(drawn.groups), True, labels, drawn.weight)
+    totals = Totals(source.kinds)
+    source.run(totals)
+    return source, totals
+
+
+def group_tilts(drawn, criterion, target="model", tolerance=0.0):
     """Group tilts of a problem in memory, and the targets they are for."""
-    logits = torch.from_numpy(drawn.logits)
-    given_ = {"weight": drawn.weight, **options}
-    cells = Cells.prepare(drawn.groups, criterion, drawn.labels, **given_)
-    groups = Cells.prepare(drawn.groups, group_criterion(cells.criterion), **given_)
+    found = fit_pairs(*rows_of(drawn), criterion, target, tolerance, tilt_by="groups")
+    targets = found.target if isinstance(found.target, dict) else {None: found.target}
+    return found, found.cells, targets
+
+
+def tensor_tilts(logits, cells, groups):
+    """Group tilts from exact sums alone."""
     exact = tensor_sums(logits, cells, exact=True)
-    bound = float(np.abs(drawn.logits).max()) + 1
-    fit = fit_tilts(exact, cells, FitGoal.of(cells, target, tolerance), 1e-10, bound)
-    found = fit_group_tilts(fit, groups, exact, lambda: binned_sums(logits, cells), bound)
-    return found, groups, fit.targets
+    fit = fit_tilts(exact, cells, FitGoal.of(cells, "model", 0.0), 1e-10, 10.0)
+    return fit_group_tilts(fit, groups, exact, lambda: exact, 10.0)
 
 
 def distances(drawn, criterion, targets, key, tilts):
@@ -97,9 +110,9 @@ def test_no_tilt_on_a_grid_comes_nearer_to_the_targets(drawn, criterion, toleran
         here = distances(drawn, criterion, targets, key, np.array([tilt]))
         if not every.shape[1]:
             assert tilt == 0
-            assert not found.constrained[mine]
+            assert not groups.mass[mine] or mine in found.free
             continue
-        assert found.constrained[mine]
+        assert mine not in found.free
         best, got = np.sqrt(loss(every, tolerance)), np.sqrt(loss(here, tolerance))[0]
         assert got <= best.min() + 2e-6 + 1e-4 * (criterion in ("accuracy", "churn"))
         assert here.max() <= found.residual + 1e-9
@@ -214,14 +227,18 @@ def test_where_the_best_tilt_is_infinite_it_is_the_first_that_is_nearly_as_good(
 
 def test_binned_sums_are_nearly_exact():
     rng = np.random.default_rng(0)
-    logits = torch.from_numpy(rng.normal(0, 3, 5000))
-    weight = rng.uniform(0, 2, 5000)
-    cells = Cells.prepare(rng.integers(0, 3, (5000, 2)), "dp", weight=weight)
-    exact, binned = tensor_sums(logits, cells, exact=True), binned_sums(logits, cells)
+    drawn = Drawn(
+        rng.normal(0, 3, 5000), rng.integers(0, 3, (5000, 2)), rng.uniform(0, 2, 5000),
+        rng.integers(0, 2, 5000),
+    )  # fmt: skip
+    source, totals = rows_of(drawn)
+    cells = cells_of(source.kinds, totals, "dp")
+    exact = SourceSums(source, totals, cells.cell.numpy(), len(cells.mass))
+    binned = BinnedSums(totals, cells)
     for tilt in (np.zeros(6), rng.normal(0, 2, 6)):
         for first, second in zip(exact(tilt), binned(tilt), strict=True):
             assert (np.abs(first - second) < 1e-8 * first).all()
-    assert len(binned.x) < 2 * len(logits)
+    assert len(binned.logit) < 2 * len(drawn.logits)
 
 
 def test_custom_cells_and_overlapping_attributes_are_refused_in_one_line():
@@ -229,13 +246,13 @@ def test_custom_cells_and_overlapping_attributes_are_refused_in_one_line():
     with pytest.raises(ValueError, match="tilt_by 'groups' needs a criterion about pairs of group"):
         group_criterion(custom)
     rng = np.random.default_rng(0)
-    logits = rng.normal(size=50)
+    logits, labels = torch.from_numpy(rng.normal(size=50)), rng.integers(0, 2, 50)
     both = {name: rng.integers(0, 3, 50) for name in ("sex", "age")}
-    drawn = Drawn(logits, both, np.ones(50), rng.integers(0, 2, 50))
+    crossed = Cells.prepare(both, "eo", labels, combine="cross")
+    assert tensor_tilts(logits, crossed, Cells.prepare(both, combine="cross")).residual < 1e-9
+    each = Cells.prepare(both, "eo", labels, combine="each")
     with pytest.raises(ValueError, match="tilt_by 'groups' needs one attribute, or several that"):
-        group_tilts(drawn, "eo", combine="each")
-    crossed, _, _ = group_tilts(drawn, "eo", combine="cross")
-    assert crossed.residual < 1e-9
+        tensor_tilts(logits, each, Cells.prepare(both, combine="each"))
 
 
 def test_every_criterion_of_the_table_has_group_tilts():
@@ -243,22 +260,96 @@ def test_every_criterion_of_the_table_has_group_tilts():
     drawn = Drawn(
         rng.normal(size=90), rng.integers(0, 3, (90, 2)), np.ones(90), rng.integers(0, 2, 90)
     )
-    for name, criterion in CRITERIA.items():
-        wanted, groups, _ = group_tilts(drawn, name)
-        assert wanted.tilt.shape == groups.mass.shape
-        found, cells = project_by_group(
-            torch.from_numpy(drawn.logits), torch.from_numpy(drawn.groups), criterion,
-            labels=drawn.labels,
-        )  # fmt: skip
+    for name in CRITERIA:
+        found, groups, _ = group_tilts(drawn, name)
+        assert found.tilt.shape == groups.mass.shape
+        cells = Cells.prepare(drawn.groups, name, drawn.labels)
+        by = Cells.prepare(drawn.groups, group_criterion(cells.criterion))
+        wanted = tensor_tilts(torch.from_numpy(drawn.logits), cells, by)
         assert np.abs(found.tilt - wanted.tilt).max() < 1e-8
-        assert cells.layout.names == groups.layout.names
+        assert by.layout.names == groups.layout.names
 
 
-def test_without_a_constrained_pair_nothing_is_tilted():
-    logits, groups = torch.zeros(4), torch.tensor([[0, 1], [1, 2], [2, 2], [0, 0]])
-    found, _ = project_by_group(logits, groups, CRITERIA["eo"], labels=[0, 0, 0, 0])
-    assert not found.tilt.any()
-    assert not found.constrained.any()
+def test_errors_of_both_labels_that_cancel_are_not_targets_met():
+    """At tilt 0 one label's mean is as far above its target as the other's below."""
+    flat, steep = [0.0] * 4, [-4.0, 4.0, -4.0, 4.0]
+    drawn = Drawn(
+        np.array([*flat, *steep, *flat, *steep, *flat, *flat]),
+        np.repeat([[0, 0], [0, 1], [2, 2]], 8, axis=0),
+        np.ones(24),
+        np.tile(np.repeat([0, 1], 4), 3),
+    )
+    found, cells, targets = group_tilts(drawn, "equalized-odds", (0.25, 0.75))
+    grid = np.linspace(-3, 3, 6001)
+    for key, moves in (((0, 0), True), ((0, 1), True), ((2, 2), False)):
+        best = grid[loss(distances(drawn, "equalized-odds", targets, key, grid)).argmin()]
+        assert found.tilt[cells.layout.names.index(named(key))] == pytest.approx(best, abs=1e-3)
+        assert (abs(best) > 0.1) == moves
+
+
+def test_a_mean_that_hardly_moves_leaves_the_tilt_to_the_other():
+    """The best tilt is then at one end of the interval between the tilts of both labels."""
+    near, far = [0.0] * 4, [-9.0, 9.0, -9.0, 9.0]
+    drawn = Drawn(
+        np.array([*far, *near, *near, *far, *near, *near]),
+        np.repeat([[0, 0], [0, 1], [2, 2]], 8, axis=0),
+        np.ones(24),
+        np.tile(np.repeat([0, 1], 4), 3),
+    )
+    found, cells, targets = group_tilts(drawn, "equalized-odds", (0.25, 0.75))
+    for key, middle in (((0, 0), np.log(3)), ((0, 1), -np.log(3)), ((2, 2), 0.0)):
+        grid = middle + np.linspace(-0.1, 0.1, 20001)
+        best = grid[loss(distances(drawn, "equalized-odds", targets, key, grid)).argmin()]
+        assert found.tilt[cells.layout.names.index(named(key))] == pytest.approx(best, abs=2e-5)
+        assert abs(best - middle) < 0.01
+
+
+@pytest.mark.parametrize("criterion", ["equalized-odds", "accuracy", "churn"])
+def test_a_pair_of_groups_that_meets_its_targets_is_not_tilted(criterion):
+    """Of all the tilts that do, 0 is the nearest; the others stop where they first do."""
+    rng = np.random.default_rng(2)
+    labels, groups = rng.integers(0, 2, 400), rng.integers(0, 3, (400, 2))
+    near = (groups == groups[:, ::-1]).all(axis=1) | (groups.sum(axis=1) == 1)
+    middle = np.where(near, labels, 2.5 - labels)  # elsewhere high, and higher without a link
+    drawn = Drawn(rng.normal(middle, 1.0), groups, np.ones(400), labels)
+    found, cells, targets = group_tilts(drawn, criterion, tolerance=0.08)
+    none = []
+    for key in pair_keys(drawn):
+        tilt = found.tilt[cells.layout.names.index(named(key))]
+        met = distances(drawn, criterion, targets, key, np.zeros(1)).max() <= 0.08
+        assert (tilt == 0) == met
+        none.append(met)
+        if not met and found.residual <= 0.08 + 1e-9:
+            nearer = distances(drawn, criterion, targets, key, np.array([0.99 * tilt]))
+            assert nearer.max() > 0.08
+    assert 0 < sum(none) < len(none)
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_float32_logits_have_the_shared_tilts_of_the_same_numbers_in_float64(name):
+    generator = torch.Generator().manual_seed(0)
+    groups = torch.randint(0, 3, (60_000, 2), generator=generator)
+    labels = (torch.rand(60_000, generator=generator) < 0.4).long()
+    x = torch.randn(60_000, generator=generator) + groups.sum(dim=1) - 2 + labels
+    target = (0.3, 0.6) if name == "equalized-odds" else 0.55
+    more = groups.numpy(), np.ones(60_000), labels.numpy()
+    one, two = (group_tilts(Drawn(each.numpy(), *more), name, target) for each in (x, x.double()))
+    assert one[0].tilt == pytest.approx(two[0].tilt, abs=1e-10)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_curved_means_are_solved_in_few_steps_from_either_side(side, sign):
+    """Secants alone keep one end of the interval for ever."""
+    edge, asked = np.array([0.3, -0.5, 0.8]), []
+
+    def value(tilt):
+        asked.append(tilt)
+        return sign * (np.exp(6 * side * tilt) - np.exp(6 * side * edge))
+
+    found = shared_tilt._roots(value, np.full(3, -1.0), np.zeros(3), np.ones(3))
+    assert np.abs(found - edge).max() < 1e-11
+    assert len(asked) <= 20
 
 
 def test_shared_tilts_are_found_or_said_not_to_be(monkeypatch):
@@ -274,6 +365,6 @@ def test_shared_tilts_are_found_or_said_not_to_be(monkeypatch):
     monkeypatch.setattr(shared_tilt, "MAX_STEPS", 3)
     with pytest.raises(lp.NotConverged, match="only after 3 steps"):
         shared_tilt._roots(value, *ends)
-    logits, groups, labels = torch.linspace(-2, 3, 12), torch.arange(12) % 3, torch.arange(12) % 2
+    drawn = Drawn(np.linspace(-2, 3, 12), np.arange(12) % 3, np.ones(12), np.arange(12) % 2)
     with pytest.raises(lp.NotConverged, match="i_project: a tilt shared by several cells"):
-        project_by_group(logits, groups, CRITERIA["equalized-odds"], labels=labels)
+        group_tilts(drawn, "equalized-odds")

@@ -260,6 +260,24 @@ def test_order_and_scale_of_weights_do_not_matter(drawn, random):
     )
 
 
+@pytest.mark.parametrize("size", [1e-7, 1e7])
+@pytest.mark.parametrize("tolerance", [0.0, 0.02])
+@pytest.mark.parametrize("target", ["model", "free"])
+def test_scale_of_weights_does_not_matter_to_overlapping_attributes(target, tolerance, size):
+    drawn = random_problem(seed=2, count=120, groups=3, reach=8.0)
+    groups = {"sex": drawn.groups, "age": random_problem(seed=3, count=120).groups}
+    plain, scaled = (
+        i_project(
+            torch.from_numpy(drawn.logits), groups, combine="each", target=target,
+            tolerance=tolerance, weight=drawn.weight * times,
+        )
+        for times in (1.0, size)
+    )  # fmt: skip
+    assert scaled.tilt.numpy() == pytest.approx(plain.tilt.numpy(), abs=1e-4)
+    assert scaled.kl.item() == pytest.approx(size * plain.kl.item(), rel=1e-8)
+    assert scaled.steps <= plain.steps + 2
+
+
 def test_a_model_at_parity_has_no_divergence():
     values = torch.tensor([-3.0, 0.5, 2.0], dtype=torch.float64)
     x = values.repeat(6)
@@ -281,6 +299,43 @@ def test_warm_start_gives_the_same_in_fewer_steps():
     assert warm.kl.item() == pytest.approx(fresh.kl.item(), rel=1e-9)
 
 
+@pytest.mark.parametrize("overlapping", [False, True])
+@pytest.mark.parametrize("tolerance", [0.0, 0.02])
+@pytest.mark.parametrize("target", ["model", "free", 0.3])
+def test_a_warm_start_serves_though_a_cell_is_new(target, tolerance, overlapping):
+    """On average; the new cell starts at 0, as one that a batch of training meets first."""
+    steps = []
+    for seed in range(6):
+        drawn = random_problem(seed, count=200, groups=4)
+        options = {"target": target, "tolerance": tolerance, "weight": drawn.weight}
+        groups = drawn.groups
+        if overlapping:
+            groups = {"sex": groups, "age": random_problem(seed + 100, count=200).groups}
+            options["combine"] = "each"
+        before, x = torch.from_numpy(drawn.logits), torch.from_numpy(drawn.logits * 1.001)
+        start = i_project(before, groups, **options).tilt
+        start[seed] = 0
+        warm = i_project(x, groups, start=start, **options)
+        cold = i_project(x, groups, **options)
+        assert warm.logits.numpy() == pytest.approx(cold.logits.numpy(), abs=1e-5)
+        steps.append((warm.steps, cold.steps))
+    warm, cold = np.mean(steps, axis=0)
+    assert warm < cold
+
+
+@pytest.mark.parametrize("start", [1e3, -1e3])
+@pytest.mark.parametrize("options", [{}, {"tolerance": 0.02}, {"target": "free"}], ids=str)
+@pytest.mark.parametrize("criterion", ["dp", "accuracy", "equalized-odds"])
+def test_initial_tilts_beyond_any_solution_do_no_harm(criterion, options, start):
+    drawn = random_problem(seed=1, count=80)
+    cold = project(drawn, criterion=criterion, **options)
+    far = np.full(len(cold.tilt), start)
+    far[::2] *= -1
+    warm = project(drawn, criterion=criterion, start=far, **options)
+    assert warm.logits.numpy() == pytest.approx(cold.logits.numpy(), abs=1e-6)
+    assert warm.steps <= (60 if "target" in options else cold.steps + 2)
+
+
 @pytest.mark.parametrize(
     ("groups", "target", "tolerance", "most"),
     [
@@ -292,6 +347,7 @@ def test_warm_start_gives_the_same_in_fewer_steps():
         ("overlapping", "free", 0.0, 9),
         ("overlapping", "model", 0.02, 14),
         ("overlapping", 0.3, 0.02, 14),
+        ("overlapping", "free", 0.02, 14),
     ],
 )
 def test_a_solution_takes_few_steps(groups, target, tolerance, most):
@@ -306,6 +362,25 @@ def test_a_solution_takes_few_steps(groups, target, tolerance, most):
             options["combine"] = "each"
         steps.append(i_project(torch.from_numpy(drawn.logits), known, **options).steps)
     assert np.mean(steps) <= most
+
+
+@pytest.mark.parametrize("overlapping", [False, True])
+@pytest.mark.parametrize("target", [0.4, "free"])
+def test_a_tolerance_below_the_accuracy_is_still_used(target, overlapping):
+    """A coarse accuracy takes at most half of the tolerance away."""
+    drawn = random_problem(seed=3, count=80)
+    groups, options = drawn.groups, {"weight": drawn.weight, "target": target}
+    if overlapping:
+        groups = {"sex": groups, "age": random_problem(seed=4, count=80).groups}
+        options["combine"] = "each"
+    x = torch.from_numpy(drawn.logits)
+    half, whole = (
+        i_project(x, groups, tolerance=tolerance, **options).kl for tolerance in (0.002, 0.004)
+    )
+    coarse = i_project(x, groups, tolerance=0.004, tol=0.01, **options)
+    assert coarse.residual <= 0.004 + 0.01 / 4
+    assert whole * (1 - 0.02) <= coarse.kl <= half * (1 + 0.02)
+    assert half > 1.02 * whole
 
 
 def test_free_is_never_farther_than_a_given_target():
@@ -582,6 +657,14 @@ def test_cells_prepared_once_serve_many_logits():
         i_project(torch.from_numpy(drawn.logits), drawn.groups, cells=cells)
 
 
+@pytest.mark.parametrize("weight", [1.0, 0.01])
+@pytest.mark.parametrize("labels", [[0, 1, 0], [1, 0, 1]])
+def test_one_link_or_one_other_pair_makes_a_target_of_the_data(labels, weight):
+    p = i_project(X, G, labels=labels, weight=[weight] * 3, target="data")
+    assert p.target == pytest.approx(sum(labels) / 3)
+    assert torch.sigmoid(p.logits).tolist() == pytest.approx([p.target] * 3, rel=1e-5)
+
+
 def test_nothing_constrained_is_no_divergence():
     x = torch.randn(3, requires_grad=True)
     p = i_project(x, [-1, -1, -1])
@@ -635,6 +718,17 @@ G = [[0, 1], [1, 2], [2, 2]]
         ({"groups": {"a": G, "b": [0, 1, 2]}}, "must have one shape"),
         ({"groups": {}}, "at least one attribute"),
         ({"target": "data", "labels": [0, 0, 0]}, "a mean over no link"),
+        ({"target": "data", "labels": [1, 1, 1]}, "a mean over only links"),
+        (
+            {"target": "data", "labels": [0, 1, 0], "combine": "each"}
+            | {"groups": {"a": G, "b": [[0, 1], [-1, -1], [1, 2]]}},
+            "a mean over no link",
+        ),
+        (
+            {"target": "data", "labels": [0, 1, 1], "combine": "each"}
+            | {"groups": {"a": G, "b": [[-1, -1], [0, 1], [1, 2]]}},
+            "a mean over only links",
+        ),
         ({"criterion": 3}, "criterion must be a name"),
         ({"target": np.array(1.5)}, "strictly between 0 and 1"),
         (
@@ -869,6 +963,15 @@ def test_of_constraints_that_overlap_too_many_are_refused(monkeypatch):
     monkeypatch.setattr("linkparity.projection.solver.problem.MAX_ENTRIES", 10**6)
     with pytest.raises(ValueError, match=r"1,\d+ constraints on \d,\d+ cells .* into fewer, or"):
         i_project(torch.zeros(2000), groups, combine="each", target=0.3)
+
+
+def test_few_constraints_on_too_many_cells_are_refused(monkeypatch):
+    custom = lp.criteria.Custom(np.arange(30), np.ones((3, 30)) + np.eye(3, 30), [15.2, 15.4, 15.6])
+    monkeypatch.setattr("linkparity.projection.solver.problem.MAX_ENTRIES", 90)
+    i_project(torch.zeros(30), criterion=custom, tol=1e-3)
+    monkeypatch.setattr("linkparity.projection.solver.problem.MAX_ENTRIES", 89)
+    with pytest.raises(ValueError, match="3 constraints on 30 cells"):
+        i_project(torch.zeros(30), criterion=custom, tol=1e-3)
 
 
 def test_integer_attribute_names_stay():

@@ -1,11 +1,15 @@
 """The loss term in a training loop."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from oracles import constraints_of
+from scipy.special import expit
 
 import linkparity as lp
 from linkparity import FairnessRegularizer, i_project
+from linkparity.projection.sums import tensor_sums
 
 
 def batch(seed=0, count=300, groups=3):
@@ -124,6 +128,51 @@ def test_prepared_cells_are_those_of_one_criterion_and_no_other_of_its_name(make
         i_project(logits, cells=cells, criterion="weak-dp")
 
 
+class Unhappy:
+    """Something whose comparison fails."""
+
+    def __eq__(self, other):
+        raise RuntimeError("no comparison")
+
+    __hash__ = None
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("make", "same"),
+    [
+        (lambda: pd.DataFrame({"a": [1, None], "b": ["x", None]}), True),
+        (lambda: {"b": pd.Series([NAN, 2.0]), "a": 1}, True),
+        (lambda: float("nan"), True),
+        (lambda: [np.array([1.0, np.nan]), np.array(["x", float("nan")], dtype=object)], True),
+        (lambda: torch.tensor([1.0, NAN]), True),
+        (lambda: torch.tensor([1.0, NAN], dtype=torch.bfloat16), True),
+        (lambda: np.array([1, 2]), True),
+        (Unhappy, False),
+        (lambda: np.array([object()]), False),
+    ],
+)
+def test_any_attribute_of_a_criterion_is_compared(make, same):
+    logits, groups = torch.tensor([0.5, -1.0, 2.0, 0.1]), [0, 1, 2, 1]
+    mine, other, different = Banded(make()), Banded(make()), Banded(0.5)
+    cells = lp.Cells.prepare(groups, mine)
+    assert i_project(logits, cells=cells, criterion=mine).kl > 0
+    for unequal in [different] if same else [other, different]:
+        with pytest.raises(ValueError, match="another of that name"):
+            i_project(logits, cells=cells, criterion=unequal)
+    if same:
+        assert i_project(logits, cells=cells, criterion=other).kl > 0
+
+
+def test_frames_with_other_values_are_other_settings():
+    frames = [pd.DataFrame({"a": [1, None, k]}) for k in (1, 2)]
+    cells = lp.Cells.prepare([0, 1, 2], Banded(frames[0]))
+    with pytest.raises(ValueError, match="another of that name"):
+        i_project(torch.zeros(3), cells=cells, criterion=Banded(frames[1]))
+
+
 def test_tilts_are_remembered_in_double_precision():
     logits, groups, _ = batch(count=60)
     single = FairnessRegularizer("dp", target=0.123)
@@ -131,6 +180,51 @@ def test_tilts_are_remembered_in_double_precision():
     exact = i_project(logits.float().double(), groups, target=0.123).tilt
     assert torch.allclose(single.tilt, exact, rtol=0, atol=1e-9)
     assert not single.tilt.equal(single.tilt.float().double())
+
+
+@pytest.mark.parametrize("criterion", list(lp.criteria.CRITERIA))
+def test_measure_says_how_far_the_pairs_are_from_parity(criterion):
+    """The gap is the largest between two means that share a target, from the pairs one by one."""
+    logits, groups, labels = batch(count=80)
+    weight = 1 + torch.arange(80) % 7
+    cells = lp.Cells.prepare(groups, criterion, labels, weight)
+    found = FairnessRegularizer(criterion).measure(tensor_sums(logits, cells), cells, 20.0, 1e-10)
+    p, means = expit(logits.numpy()), {}
+    for key, members in constraints_of(groups.numpy(), criterion, labels.numpy()):
+        each = [p[k] if sign else 1 - p[k] for k, sign in members]
+        share = [int(weight[k]) for k, _ in members]
+        means.setdefault(key, []).append(np.average(each, weights=share))
+    assert found.gap == pytest.approx(max(np.ptp(values) for values in means.values()))
+    loss = FairnessRegularizer(criterion)(logits, groups, labels, weight)
+    assert found.kl == pytest.approx(loss.item())
+
+
+def test_a_gap_takes_two_means_that_share_a_target():
+    """Cells without weight have no mean; one pair of groups alone has no gap."""
+    x, weight = torch.tensor([1.0, -1.0, 3.0, 0.5]), [1.0, 1.0, 1.0, 0.0]
+
+    def gap(groups, criterion, labels=None):
+        cells = lp.Cells.prepare(groups, criterion, labels, weight)
+        source = tensor_sums(x, cells)
+        return FairnessRegularizer(criterion).measure(source, cells, 5.0, 1e-9).gap
+
+    assert np.isnan(gap([2, 2, 2, 0], "dp"))
+    assert np.isnan(gap([0, 0, 1, 2], "eo", [1, 1, 0, 1]))
+    assert gap([0, 1, 1, 2], "equalized-odds", [1, 1, 0, 0]) == pytest.approx(expit(1) - expit(-1))
+    assert gap([0, 2, 2, 1], "dp") == pytest.approx(expit(1) - (expit(-1) + expit(3)) / 2)
+
+
+def test_samples_come_from_the_generator_that_is_given():
+    logits, groups, _ = batch()
+
+    def losses(*seed):
+        given = {"generator": torch.Generator().manual_seed(*seed)} if seed else {}
+        regularizer = FairnessRegularizer("dp", target=0.3, sample_size=40, **given)
+        return [regularizer(logits, groups).item() for _ in range(2)]
+
+    assert losses(5) == losses(5) != losses(6)
+    assert losses() == losses(0)
+    assert len(set(losses())) == 2  # each call draws again
 
 
 def test_unknown_option_gets_a_sentence():

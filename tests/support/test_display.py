@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkparity.cli.train import _values
+from linkparity.models.training import Epoch
 from linkparity.support.display import format_number, format_rounded
-from linkparity.training import Epoch
 
 small = st.floats(1e-300, 1.0)
 

@@ -89,7 +89,7 @@ BAD = {
     "no id": (case(HEAD + ",b,0.5,1\n"), "s.csv: row 1, column 'source': the id is missing"),
     "unknown node": (
         case(HEAD + GOOD + "a,d,0.5,1\n"),
-        "s.csv: row 4, column 'target': node 'd' is not in n.csv (1 such row); write ids alike, "
+        "s.csv: row 4, column 'target': node 'd' is not in n.csv; write ids alike, "
         "or use --unknown group (a group of their own) or --unknown drop (leave them out); "
         "--unknown keep leaves them in, unconstrained\n",
     ),
@@ -98,7 +98,7 @@ BAD = {
             HEAD + "ann,bob,0.5,1\nbob,cid,0.5,1\nbob,amn,0.5,1\n",
             "node,kind\nann,x\nbob,y\ncid,z\n",
         ),
-        "s.csv: row 3, column 'target': node 'amn' is not in n.csv (1 such row); did you mean "
+        "s.csv: row 3, column 'target': node 'amn' is not in n.csv; did you mean "
         "'ann'? write ids alike, or use --unknown group (a group of their own) or --unknown drop "
         "(leave them out); --unknown keep leaves them in, unconstrained\n",
     ),
@@ -139,16 +139,16 @@ BAD = {
     ),
     "duplicates": (
         case(HEAD + GOOD + "b,a,0.5,1\n"),
-        "s.csv: row 4, column 'source': the pair ('b', 'a') repeats row 1 (1 repeated row); "
+        "s.csv: row 4, column 'source': the pair ('b', 'a') repeats row 1; "
         "keep the first of each with --duplicates first, or use --directed",
     ),
     "same row again": (
         case(HEAD + GOOD + "a,b,0.5,1\n"),
-        "(1 repeated row); keep the first of each with --duplicates first\n",
+        "repeats row 1; keep the first of each with --duplicates first\n",
     ),
     "self-loop": (
         case(HEAD + GOOD + "b,b,0.5,1\n"),
-        "s.csv: row 4, column 'target': node 'b' is paired with itself (1 such row); leave such "
+        "s.csv: row 4, column 'target': node 'b' is paired with itself; leave such "
         "rows out with --self-loops drop, or use --bipartite",
     ),
     "sensitive": (case(args=("--sensitive", "")), "--sensitive must name the column"),
@@ -283,7 +283,7 @@ def large(tmp_path, rows=1200):
 def start(tmp_path, file, nodes, out):
     spare = tmp_path / "tmp"
     spare.mkdir(exist_ok=True)
-    code = "import linkparity.tables.engines.duckdb as e, sys; e.IN_MEMORY = 0\n"
+    code = "import linkparity.reading.duckdb as e, sys; e.IN_MEMORY = 0\n"
     code += "from linkparity.cli.command import main; main(sys.argv[1:])"
     args = [sys.executable, "-c", code, "project", str(file), "--nodes", str(nodes)]
     args += ["--sensitive", "kind", "--out", str(out), "--tmp", str(spare)]

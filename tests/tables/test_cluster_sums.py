@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import linkparity as lp
-from linkparity.tables.measures import cluster_sums
-from linkparity.tables.measures.cluster_sums import ClusterSums, SortedRows
+from linkparity.pairs import cluster_sums
+from linkparity.pairs.cluster_sums import ClusterSums, SortedRows
 
 CLASSES, NODES = 5, 7
 
@@ -37,12 +37,28 @@ def test_blocks_and_pairs_of_rows_count_the_same(levels, cost, monkeypatch):
     low = 2  # the first two nodes are left out
     sums = ClusterSums(wanted, (0, 1), low, NODES - low)
     seen = np.zeros(CLASSES)
-    cut = int(np.searchsorted(score, score[120]))  # in two parts, with whole scores in each
-    for part in (slice(0, cut), slice(cut, None)):
+    cuts = [0, *np.searchsorted(score, score[[120, 124, 126, 160]]), 200]  # whole scores
+    for part in map(slice, cuts[:-1], cuts[1:]):
+        if part.start == part.stop:
+            continue
         sums.add(SortedRows.of(score[part], member[part], seen, total), ends[:, part], seen)
         seen += np.bincount(member[part], minlength=CLASSES)
     known = count_pairs(score, member, ends, wanted)
     assert sums.below[:-1] == pytest.approx(known[low:], abs=1e-9)
+
+
+def test_rows_between_those_of_a_class_have_them_below(monkeypatch):
+    """A part of the rows may have none of the classes that are summed."""
+    score = np.arange(9.0)
+    member = np.array([0, 1, 0, 2, 2, 2, 2, 1, 0])
+    ends = np.array([[0, 1, 2, 3, 4, 5, 6, 0, 1], [1, 2, 3, 4, 5, 6, 0, 1, 2]])
+    wanted = np.array([True, True, False, False, False])
+    total, seen = np.bincount(member, minlength=CLASSES).astype(float), np.zeros(CLASSES)
+    sums = ClusterSums(wanted, (0, 1), 0, NODES)
+    for part in (slice(0, 3), slice(3, 5), slice(5, 9)):
+        sums.add(SortedRows.of(score[part], member[part], seen, total), ends[:, part], seen)
+        seen += np.bincount(member[part], minlength=CLASSES)
+    assert sums.below[:-1] == pytest.approx(count_pairs(score, member, ends, wanted), abs=1e-9)
 
 
 def test_intervals_of_many_groups_cost_little_more_than_the_values():

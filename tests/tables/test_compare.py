@@ -6,16 +6,14 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 import pytest
+from array_intervals import PairClusters, levels, placements
 from table_cases import exit_code, write
 from test_table_intervals import make, with_weights
 
 import linkparity as lp
 from linkparity.metrics import ScoredPairs
-from linkparity.metrics.gaps import cell_covariance
 from linkparity.metrics.intervals.changes import difference_interval, gap_change_interval
-from linkparity.metrics.intervals.clusters import PairClusters
 from linkparity.metrics.intervals.covariance import Spread
-from linkparity.metrics.intervals.delong import levels, placements
 
 CASES = {"undirected": {}, "directed": {"directed": True}, "bipartite": {"bipartite": True}}
 
@@ -52,7 +50,7 @@ def test_the_change_of_a_gap_is_that_of_arrays(name, weight):
     weights = np.tile(frame.w, 2) if weight else np.ones(len(prob))
     scored = ScoredPairs.of(prob=prob, groups=cell, nodes=nodes, weight=weights)
     mean = scored.means.mean
-    spread = cell_covariance(scored, weights, mean).result()
+    spread = scored.spread("pairs")
     ends = gap_change_interval(mean[:size], mean[size:], spread, 0.95)
     assert found.change.intervals["dp"] == pytest.approx(ends, abs=1e-9)
 

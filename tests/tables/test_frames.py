@@ -1,9 +1,9 @@
-"""Tables in memory: every kind, lazy or of any Ibis backend, gives the same and comes back."""
+"""Tables in memory and streams of Arrow batches: every kind gives the same and comes back."""
 
 import duckdb
-import ibis
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from table_cases import make_scores
 
@@ -48,15 +48,6 @@ def test_a_lazy_frame_is_worked_out_once(case, known, kind):
     assert np.allclose(by_pair(fair.collect().to_pandas()), known[1], atol=1e-12)
 
 
-def test_a_relation_in_random_order_keeps_scores_and_rows_together(case, known):
-    scores, people = case
-    con = duckdb.connect()
-    con.register("scores", scores)
-    fair = lp.project(con.sql("SELECT * FROM scores ORDER BY random()"), "kind", people)
-    assert isinstance(fair, duckdb.DuckDBPyRelation)
-    assert np.allclose(by_pair(fair.df()), known[1], atol=1e-12)
-
-
 def test_scores_of_half_precision(case, known):
     scores, people = case
     halves = scores.assign(score=scores.score.astype("float16"))
@@ -66,64 +57,124 @@ def test_scores_of_half_precision(case, known):
     assert np.allclose(by_pair(fair), known[1], atol=2e-3)
 
 
-def backends(scores, people):
-    one, other = ibis.duckdb.connect(), ibis.duckdb.connect()
-    lite, polars = ibis.sqlite.connect(), ibis.polars.connect()
-    table = one.create_table("s", scores)
-    return {
-        "one connection": (table, one.create_table("n", people)),
-        "frame of nodes": (table, people),
-        "lazy frame of nodes": (table, pl.from_pandas(people).lazy()),
-        "two connections": (table, other.create_table("n", people)),
-        "frame of scores": (scores, other.table("n")),
-        "sqlite": (lite.create_table("s", scores), lite.create_table("n", people)),
-        "polars": (
-            polars.create_table("s", pl.from_pandas(scores)),
-            polars.create_table("n", pl.from_pandas(people)),
-        ),
-    }
+class Batches:
+    """Like an Ibis table: batches, and nothing else."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def to_pyarrow_batches(self):
+        return self.table.to_reader(max_chunksize=50)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "one connection", "frame of nodes", "lazy frame of nodes", "two connections",
-        "frame of scores", "sqlite", "polars",
-    ],
-)  # fmt: skip
-def test_ibis_tables_of_any_backend(case, known, name):
-    table, nodes = backends(*case)[name]
-    assert lp.audit(table, "kind", nodes).values == pytest.approx(known[0].values, abs=1e-9)
-    fair = lp.project(table, "kind", nodes)
-    if name != "frame of scores":
-        assert fair.get_backend() is table.get_backend()
-        fair = fair.to_pandas()
-    assert np.allclose(by_pair(fair), known[1], atol=1e-9)
-    assert list(fair.columns) == [*case[0].columns, "fair_score"]
+class Stream:
+    """Like the reader of an ADBC driver: a stream of Arrow batches, and nothing else."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
 
 
-def test_an_ibis_table_has_no_rows_to_name(case):
+CONNECTION = duckdb.connect()
+STREAMS = {
+    "batches": Batches,
+    "stream": Stream,
+    "reader that is read once": lambda table: table.to_reader(),
+    "relation": CONNECTION.from_arrow,
+    "table": lambda table: table,
+}
+
+
+def as_arrow(frame):
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_streams_give_the_same_and_come_back_as_arrow(case, known, kind):
+    scores, people = map(as_arrow, case)
+    scores = scores.append_column("note", pa.array([[i] for i in range(len(scores))]))
+    made = STREAMS[kind]
+    found = lp.audit(made(scores), "kind", made(people))
+    assert found.values == pytest.approx(known[0].values, abs=1e-12)
+    fair = lp.project(made(scores), "kind", made(people))
+    assert isinstance(fair, pa.Table)
+    assert fair.column_names == [*scores.column_names, "fair_score"]
+    assert fair.drop(["fair_score"]).to_pylist() == scores.to_pylist()
+    assert np.allclose(by_pair(fair.to_pandas()), known[1], atol=1e-12)
+    changed = lp.project(made(scores), "kind", made(people), unknown="drop", duplicates="first")
+    assert changed.equals(fair)
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+def test_graphs_of_streams_are_those_of_frames(case, kind):
     scores, people = case
-    con = ibis.duckdb.connect()
-    nodes = con.create_table("n", people)
-    for name, frame, said in (
-        (
-            "high",
-            scores.assign(score=2.0),
-            "column 'score': a row holds something that is not a prob",
-        ),
-        ("twice", pd.concat([scores, scores[:3]]), r"a pair is repeated \(3 repeated rows\)"),
-        ("strange", scores.replace({"source": {"007": "x"}}), "a node is not in nodes"),
-        ("own", scores.assign(_lp_row=1), "names that begin with '_lp_'"),
+    links = scores.loc[scores.label == 1, ["source", "target"]]
+    graph = lp.Graph.from_frames(links, people, "kind")
+    made = STREAMS[kind]
+    other = lp.Graph.from_frames(made(as_arrow(links)), made(as_arrow(people)), "kind")
+    assert other.names == graph.names
+    assert other.links.equal(graph.links)
+    assert other.group.equal(graph.group)
+    odd = people.assign(kind=people.kind.where(people.index != 1, None))
+    with pytest.raises(ValueError, match=r"nodes: row 2, column 'kind': node .* has no kind"):
+        lp.Graph.from_frames(made(as_arrow(links)), made(as_arrow(odd)), "kind")
+
+
+def test_a_relation_in_random_order_keeps_scores_and_rows_together(case, known):
+    scores, people = case
+    con = duckdb.connect()
+    con.register("scores", scores)
+    fair = lp.project(con.sql("SELECT * FROM scores ORDER BY random()"), "kind", people)
+    assert np.allclose(by_pair(fair.to_pandas()), known[1], atol=1e-12)
+
+
+def test_rows_of_a_stream_are_named(case):
+    scores, people = case
+    for frame, said in (
+        (scores.assign(score=2.0), "scores: row 1, column 'score': holds 2.0, which is not a prob"),
+        (pd.concat([scores, scores[:3]]), r"row 781, .* repeats row 1 \(3 repeated rows\)"),
+        (scores.assign(_lp_row=1), "names that begin with '_lp_'"),
+        (scores.assign(Score=1), "columns 'score' and 'Score' differ only in upper and lower"),
     ):
         with pytest.raises(ValueError, match=said):
-            lp.audit(con.create_table(name, frame), "kind", nodes)
-    torn = con.create_table("torn", pd.concat([people, people[:1].assign(kind="zz")]))
-    table = con.create_table("s", scores)
-    with pytest.raises(ValueError, match="'red' and 'zz'; keep one"):
-        lp.audit(table, "kind", torn)
-    found = lp.audit(con.table("twice"), "kind", nodes, duplicates="first")
-    assert found.dropped == {"duplicates": 3}
+            lp.audit(Batches(as_arrow(frame)), "kind", people)
+
+
+def test_streams_of_types_that_duckdb_does_not_take(case, known):
+    scores, people = case
+    numbers = np.arange(len(scores))
+    table = as_arrow(scores).append_column("half", pa.array(numbers, pa.float16()))
+    table = table.append_column("exact", pa.array(numbers).cast(pa.decimal256(50, 2)))
+    fair = lp.project(Stream(table), "kind", people)
+    assert np.allclose(by_pair(fair.to_pandas()), known[1], atol=1e-12)
+    assert fair.drop(["fair_score"]).equals(table)
+
+
+def test_dictionary_columns_are_plain_values(case, known):
+    scores, people = map(as_arrow, case)
+    for name in ("source", "target"):
+        place = scores.column_names.index(name)
+        scores = scores.set_column(place, name, scores[name].dictionary_encode())
+    people = people.set_column(1, "kind", people["kind"].dictionary_encode())
+    halves = pa.concat_tables([scores[:300], scores[300:]])
+    for given in (scores, halves, Stream(scores), scores.to_pandas()):
+        assert lp.audit(given, "kind", people).dp == pytest.approx(known[0].dp)
+
+
+def test_a_pandas_index_is_no_column_and_comes_back(case, known):
+    scores, people = case
+    odd = scores.set_index(
+        [pd.Index(scores.source, name="who"), pd.interval_range(0, len(scores), name="span")]
+    )
+    fair = lp.project(odd, "kind", people)
+    assert fair.index.equals(odd.index)
+    assert list(fair.columns) == [*scores.columns, "fair_score"]
+    assert np.allclose(by_pair(fair), known[1])
+    with pytest.raises(ValueError, match="no column 'source'"):
+        lp.audit(scores.set_index("source"), "kind", people)
 
 
 def test_columns_that_are_not_read_may_hold_anything(case, known):

@@ -53,7 +53,7 @@ REFUSED = {
     "both": (scores(logit=0.0), people(), {}, "choose one with score='score' or logit='logit'"),
     "two given": (scores(), people(), {"score": "score", "logit": "x"}, "leave out score=… or l"),
     "not there": (scores(), people(), {"score": "p"}, "scores: score 'p' is not a column"),
-    "no source": (without("source"), people(), {}, "name it with source=…"),
+    "no source": (without("source"), people(), {}, "name both with source=… and target_column=…"),
     "same ends": (
         scores(), people(), {"source": "source", "target_column": "source"}, "and target_column=…"
     ),

@@ -16,7 +16,7 @@ import linkparity as lp
 from linkparity.metrics.printing import cells_grid
 from linkparity.report.audit_page import audit_html
 from linkparity.support.display import format_number
-from linkparity.tables.measures.exposure import GroupExposure
+from linkparity.tables.audit_table import GroupExposure
 
 EVIL = "<script>alert(1)</script>"
 

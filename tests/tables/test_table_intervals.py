@@ -8,7 +8,7 @@ import pytest
 from table_cases import exit_code, write
 
 import linkparity as lp
-from linkparity.tables.measures import rank_spreads
+from linkparity.metrics.intervals import placements
 
 CASES = {
     "undirected": {},
@@ -126,8 +126,8 @@ def test_many_nodes_take_several_passes_and_many_ties_are_counted(name, monkeypa
     frame, people, _, _ = make(**CASES[name])
     options = {"directed": True} if "directed" in CASES[name] else {}
     known = lp.audit(frame, "kind", people, **options)
-    monkeypatch.setattr(rank_spreads, "MAX_BYTES", 4000)
-    monkeypatch.setattr(rank_spreads, "CHUNK", 64)
+    monkeypatch.setattr(placements, "MAX_BYTES", 4000)
+    monkeypatch.setattr(placements, "CHUNK", 64)
     found = lp.audit(frame, "kind", people, **options)
     assert found.scans > known.scans
     assert_same(found, known)
@@ -217,7 +217,7 @@ def test_more_cells_than_can_be_paired_have_intervals_of_their_own(monkeypatch):
     assert len(found.cells) == 325
     assert not np.isnan(found.intervals["rdp"]).any()
     assert_same(found, in_memory(frame, ids % 25, ids))
-    monkeypatch.setattr(rank_spreads, "MAX_BYTES", rank_spreads.SUM_BYTES * nodes * 100)
+    monkeypatch.setattr(placements, "MAX_BYTES", placements.SUM_BYTES * nodes * 100)
     again = lp.audit(frame, "kind", people)
     assert again.scans == found.scans + 3
     assert_same(again, found)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from array_intervals import delong, levels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
@@ -16,8 +17,7 @@ from table_cases import exit_code, make_scores, read, write
 
 import linkparity as lp
 from linkparity.cli import command as cli
-from linkparity.metrics.intervals.delong import delong, levels
-from linkparity.tables.measures.gaps_and_ranks import RankSums
+from linkparity.pairs.rank_sums import RankSums
 
 pl = pytest.importorskip("polars")
 FORMATS = ("csv", "csv.gz", "tsv", "parquet")

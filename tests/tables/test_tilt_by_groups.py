@@ -110,13 +110,15 @@ def test_tilts_are_those_of_an_independent_solver(criterion, seed):
     asked = {"criterion": criterion, "weight": "weight", "explain": True}
     fair = lp.project(scores, "kind", people, **asked)
     wanted = shared_tilts(x, groups, criterion, label, weight)
-    for (a, b), tilt in wanted.items():
-        found = fair.tilt[codes(groups) == 10 * a + b]
-        assert found.tolist() == pytest.approx([tilt] * len(found), abs=1e-5)
+    by_code = {10 * a + b: tilt for (a, b), tilt in wanted.items()}
+    far = np.abs(fair.tilt - [by_code[code] for code in codes(groups)]).max()
+    assert far <= 1e-5
     assert len(wanted) == 6
     labelwise = lp.project(scores, "kind", people, tilt_by="labels", **asked)
     _, p = primal(x, constraints_of(groups, criterion, label), weight, "model")
-    assert labelwise.fair_score.to_numpy() == pytest.approx(p, abs=1e-5)
+    off = np.abs(labelwise.fair_score - p).max()
+    assert off <= 1e-5
+    print(f"{criterion}, seed {seed}: tilts to {far:.0e}, scores by label to {off:.0e}")  # -rP
 
 
 @pytest.mark.parametrize("criterion", [*LABELLED, "dp"])

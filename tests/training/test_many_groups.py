@@ -8,10 +8,10 @@ from linkparity.criteria import CRITERIA
 from linkparity.criteria.constrained_group_pairs import MIN_PAIRS, graph_criterion, group_pair_sizes
 from linkparity.datasets.synthetic import block_model
 from linkparity.models import MODELS
+from linkparity.models.training import train
+from linkparity.models.training.loop import choose
+from linkparity.models.training.objective import Settings
 from linkparity.support.randomness import stream
-from linkparity.training import train
-from linkparity.training.loop import choose
-from linkparity.training.objective import Settings
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,9 @@ from linkparity import Diverged, Graph, LinkModel, i_project, load, split_links,
 from linkparity.criteria import Cells
 from linkparity.models import MODELS, gae
 from linkparity.models.degrees import classes
-from linkparity.projection.sums import tensor_sums
-from linkparity.training.all_pairs.layout import AllPairs, lay_out
-from linkparity.training.loop import Adam, Processes, choose, training_pairs
-from linkparity.training.objective import (
+from linkparity.models.training.all_pairs.layout import AllPairs, lay_out
+from linkparity.models.training.loop import Adam, Processes, choose, training_pairs
+from linkparity.models.training.objective import (
     Objective,
     PairWeights,
     Settings,
@@ -22,7 +21,8 @@ from linkparity.training.objective import (
     pair_weights,
     trained_criterion,
 )
-from linkparity.training.sampled import SampledPairs
+from linkparity.models.training.sampled import SampledPairs
+from linkparity.projection.sums import tensor_sums
 
 CRITERIA = ["dp", "eo", "weak-dp", "equalized-odds", "accuracy"]
 GRAPHS = [planted, planted_bipartite]
@@ -69,7 +69,7 @@ def test_blocks_are_the_objective_written_out(build, criterion, target, few, mon
     if target == "data" and not trained_criterion(criterion).data_target:
         pytest.skip("no such target")
     if few is not None:  # segment by segment, or all at once
-        monkeypatch.setattr("linkparity.training.all_pairs.batch.SMALL_SEGMENT", few)
+        monkeypatch.setattr("linkparity.models.training.all_pairs.batch.SMALL_SEGMENT", few)
     graph = build()
     model = make("cne", graph).double()
     weights = PairWeights(2.7, 0.4)
@@ -87,7 +87,7 @@ def test_blocks_are_the_objective_written_out(build, criterion, target, few, mon
 @pytest.mark.parametrize("few", [0, 10**9])
 @pytest.mark.parametrize("build", GRAPHS)
 def test_divergence_of_a_batch_needs_no_call_before(build, few, monkeypatch):
-    monkeypatch.setattr("linkparity.training.all_pairs.batch.SMALL_SEGMENT", few)
+    monkeypatch.setattr("linkparity.models.training.all_pairs.batch.SMALL_SEGMENT", few)
     graph, weights = build(), PairWeights(2.7, 0.4)
     model = make("cne", graph).double()
     wanted = whole_loss(model, graph, weights, "dp", 1.0, "model")[2].item()
@@ -175,8 +175,8 @@ def test_weights_are_those_of_links_from_both_ends_and_partners():
 
 
 def test_large_graphs_are_drawn_in_batches(monkeypatch):
-    monkeypatch.setattr("linkparity.training.sampled.BATCH", 40)
-    monkeypatch.setattr("linkparity.training.sampled.TABLE", 10)
+    monkeypatch.setattr("linkparity.models.training.sampled.BATCH", 40)
+    monkeypatch.setattr("linkparity.models.training.sampled.TABLE", 10)
     for graph in (planted(), planted_bipartite()):
         pairs = SampledPairs(graph, 3, None, torch.Generator().manual_seed(0), ALONE)
         assert len(pairs) == -(-len(pairs.rows) // 40)
@@ -352,7 +352,7 @@ def test_pairs_say_what_counts_in_the_cells(build, criterion, pairs):
 def test_sums_over_drawn_pairs_are_those_of_the_graph_on_average(
     build, criterion, pairs, batch, monkeypatch
 ):
-    monkeypatch.setattr("linkparity.training.sampled.BATCH", batch)
+    monkeypatch.setattr("linkparity.models.training.sampled.BATCH", batch)
     graph, chosen = build(), trained_criterion(criterion)
     model = make("cne", graph).double()
     index = all_index(graph)
@@ -390,7 +390,7 @@ def test_pairs_work_without_factors_and_where_blocks_are_too_large(pairs, monkey
     model = Table(graph, generator=torch.Generator())
     rows = list(train(model, graph, "dp", 10.0, pairs=pairs, epochs=5, lr=0.2))
     assert rows[-1].loss < rows[0].loss
-    monkeypatch.setattr("linkparity.training.loop.MAX_PAIRS", 100)
+    monkeypatch.setattr("linkparity.models.training.loop.MAX_PAIRS", 100)
     assert choose(make("cne", graph), graph, Settings(pairs=pairs)) == "samples"
     with pytest.raises(ValueError, match="method 'blocks' needs a model with factors and at most"):
         train(make("cne", graph), graph, method="blocks")
@@ -602,7 +602,7 @@ def sorted_bipartite(sources=90, targets=20):
 
 
 def test_batches_meet_all_groups_however_nodes_are_stored(monkeypatch):
-    monkeypatch.setattr("linkparity.training.sampled.BATCH", 30)
+    monkeypatch.setattr("linkparity.models.training.sampled.BATCH", 30)
     graph = sorted_bipartite()
 
     def trained(criterion):
@@ -620,7 +620,7 @@ def test_batches_meet_all_groups_however_nodes_are_stored(monkeypatch):
 
 
 def test_batches_are_of_nearly_equal_size_and_hold_every_link_once(monkeypatch):
-    monkeypatch.setattr("linkparity.training.sampled.BATCH", 100)
+    monkeypatch.setattr("linkparity.models.training.sampled.BATCH", 100)
     graph = planted()
     pairs = SampledPairs(graph, 3, None, torch.Generator(), Processes.here())
     drawn = [pairs.draw(b) for b in range(len(pairs))]

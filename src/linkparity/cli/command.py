@@ -13,7 +13,7 @@ import typer
 
 from linkparity import __version__
 from linkparity.cli.experiments import add_experiment_commands
-from linkparity.cli.options import Data, Force, Json
+from linkparity.cli.options import Data, Force, Json, text_only
 from linkparity.cli.output import one_line, prepare_streams, say, show, show_json
 from linkparity.cli.tables import add_table_commands
 from linkparity.cli.train import add_train_commands
@@ -140,6 +140,19 @@ add_train_commands(app)
 add_tune_command(app)
 add_table_commands(app)
 add_experiment_commands(app)
+for each in app.registered_commands:
+    assert each.callback is not None
+    each.callback = text_only(each.callback)
+
+
+def _leave_uncollected() -> None:
+    """Skip the last collection, which takes a third of a second for torch.
+
+    DuckDB 2 would list its objects on stderr as leaked.
+    """
+    duckdb = sys.modules.get("duckdb")
+    if duckdb is None or duckdb.__version__.startswith("1."):
+        gc.freeze()
 
 
 def main(args: list[str] | None = None) -> None:
@@ -148,7 +161,7 @@ def main(args: list[str] | None = None) -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     prepare_streams()
     if args is None:
-        atexit.register(gc.freeze)  # else the end takes a third of a second to collect torch
+        atexit.register(_leave_uncollected)
     given = sys.argv[1:] if args is None else args
     try:
         code = app(given or ["--help"], prog_name="linkparity", standalone_mode=False)

@@ -16,7 +16,7 @@ from linkparity.support.registry import Registry
 
 if TYPE_CHECKING:
     from linkparity.graph.graph import Graph
-    from linkparity.tables.reading.files import FileTables
+    from linkparity.reading.tables import FileTables
 
 #: Names of the registries, repeated because ``--help`` must not import torch; a test compares them.
 MODELS = (
@@ -29,6 +29,11 @@ ALIASES = {"demographic-parity": "dp", "equal-opportunity": "eo"}
 #: What parity may be about: pairs that are no training link, all pairs, the authors' sample.
 PAIRS = ("candidates", "all", "sampled")
 TILT_BY = ("groups", "labels")
+#: Arguments that name files and directories, whose names need not be text; others must be UTF-8.
+FILES = frozenset({
+    "apply", "compare", "data", "experiment", "figures", "for_", "html", "links", "nodes", "out",
+    "pairs", "rows", "run", "save_test", "save_tilts", "scores", "tmp",
+})  # fmt: skip
 
 
 def choice(
@@ -53,7 +58,7 @@ def choice(
         if value is not None and value not in names:
             if kind:
                 Registry(kind, dict.fromkeys(names))[value]
-            from linkparity.graph.groups import check_choice
+            from linkparity.reading.groups import check_choice
 
             check_choice(str(param.name), value, choices=names)
         return value
@@ -125,7 +130,7 @@ Intervals = Annotated[
 
 def attributes(sensitive: Sequence[str]) -> tuple[str, ...]:
     """The columns that ``--sensitive`` names; it can be given once."""
-    from linkparity.tables.reading.columns import listed
+    from linkparity.reading.columns import listed
 
     columns = listed(",".join(sensitive))
     if len(sensitive) > 1:
@@ -170,9 +175,9 @@ class TableOptions:
 
     def tables(self, out: str | None = None, compare: str | None = None) -> "FileTables":
         """The files and how they are read; ``--format`` is that of ``out`` if that is stdout."""
-        from linkparity.graph.groups import UntidyPolicy
-        from linkparity.tables.reading.columns import ReadOptions, listed
-        from linkparity.tables.reading.files import FileTables
+        from linkparity.reading.columns import ReadOptions, listed
+        from linkparity.reading.groups import UntidyPolicy
+        from linkparity.reading.tables import FileTables
 
         options = ReadOptions(
             attributes(self.sensitive), self.source, self.target_column, self.score, self.logit,
@@ -228,8 +233,8 @@ class GraphOptions:
 
             return load(self.name, self.data)
         from linkparity.experiments import GraphFiles, read_graph
-        from linkparity.graph.groups import UntidyPolicy
-        from linkparity.tables.reading.columns import listed
+        from linkparity.reading.columns import listed
+        from linkparity.reading.groups import UntidyPolicy
 
         on_stage(f"reading {self.links} and {self.nodes}")
         policy = UntidyPolicy(self.unknown, self.duplicates, self.self_loops)  # type: ignore[arg-type]
@@ -331,6 +336,26 @@ def read_target(text: str) -> object:
     except ValueError:
         return text
     return numbers if len(numbers) > 1 else numbers[0]
+
+
+def text_only(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command refuse values of its options that are not UTF-8, except names of files."""
+
+    @wraps(command)
+    def call(**values: Any) -> None:
+        for name, value in values.items():
+            for each in value if isinstance(value, list) else [value]:
+                if name not in FILES and isinstance(each, str) and not _is_utf8(each):
+                    problem = f"must be UTF-8 text, got {each!r:.60}"
+                    raise InputError(problem, "type it in a UTF-8 locale", argument=name)
+        command(**values)
+
+    return call
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether text holds no byte that could not be decoded, which Python keeps as a surrogate."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def unfolded(command: Callable[..., None]) -> Callable[..., None]:

@@ -16,7 +16,7 @@ from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 
 if TYPE_CHECKING:
-    from linkparity.training import Epoch
+    from linkparity.models.training import Epoch
 
 #: Lines of progress where stderr is not a terminal.
 PROGRESS_LINES = 5
@@ -84,9 +84,9 @@ def train(
     from linkparity.experiments import train_run
     from linkparity.experiments.compare_with_plain import QUICK, compare_with_plain
     from linkparity.models import MODELS
-    from linkparity.prediction import LinkPredictor
+    from linkparity.models.prediction import LinkPredictor
+    from linkparity.models.training.loop import joined_processes
     from linkparity.report.console_tables import run_tables
-    from linkparity.training.loop import joined_processes
 
     wanted = check_outputs(files, measures, save_test, out, force, as_json)
     predictor = LinkPredictor(
@@ -138,7 +138,7 @@ def check_outputs(
     from linkparity.experiments import PairsOutput
     from linkparity.experiments.pairs_table import check_pairs_table
     from linkparity.metrics.measures import MEASURES
-    from linkparity.prediction.saving import check_place
+    from linkparity.models.prediction.saving import check_place
 
     names = measures.split(",") if measures else None
     for name in names or ():

@@ -56,7 +56,7 @@ def tune(
     files.check()
     from linkparity.experiments.tune import SPLITS, check_models, limits, tune
     from linkparity.experiments.tune_search import most_trials
-    from linkparity.prediction.saving import check_place, save_predictor
+    from linkparity.models.prediction.saving import check_place, save_predictor
     from linkparity.report.tune_page import write_tuning
     from linkparity.support.files import check_output
 

@@ -1,8 +1,10 @@
 """What a criterion is: cells of pairs, and a small matrix of constraints on them."""
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -175,21 +177,47 @@ class Criterion:
 
 
 def same_content(first: object, second: object) -> bool:
-    """Whether two criteria are of one type and have equal attributes, arrays and tensors too."""
+    """Whether two criteria are of one type and have equal attributes, arrays and tensors too.
+
+    NaN equals NaN. What cannot be compared, such as two data frames by ``==``, is equal if its own
+    ``equals`` says so, else unequal unless it is one object.
+    """
     if first is second:
         return True
     if type(first) is not type(second):
         return False
+    try:
+        return _same_parts(first, second)
+    except Exception:  # whatever the comparison of somebody's class may raise
+        equals = getattr(first, "equals", None)
+    try:
+        return equals is not None and bool(equals(second))
+    except Exception:
+        return False
+
+
+def _same_parts(first: Any, second: Any) -> bool:
+    """:func:`same_content` of two objects of one type; an error where they have no answer."""
     if isinstance(first, Criterion):
-        return same_content(vars(first), vars(second))
-    if isinstance(first, dict) and isinstance(second, dict):
-        first, second = list(first.items()), list(second.items())
-    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        first, second = vars(first), vars(second)
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(
+            same_content(value, second[name]) for name, value in first.items()
+        )
+    if isinstance(first, list | tuple):
         return len(first) == len(second) and all(map(same_content, first, second))
-    if isinstance(first, Tensor) and isinstance(second, Tensor):
-        first, second = first.numpy(force=True), second.numpy(force=True)
-    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
-        return np.array_equal(first, second)
+    if isinstance(first, Tensor):
+        first, second = (
+            (each.double() if each.is_floating_point() else each).numpy(force=True)
+            for each in (first, second)
+        )
+    if isinstance(first, np.ndarray):
+        if first.dtype.kind == "O":
+            return first.shape == second.shape and same_content(first.tolist(), second.tolist())
+        floats = first.dtype.kind in "fcmM" and second.dtype.kind in "fcmM"
+        return np.array_equal(first, second, equal_nan=floats)
+    if isinstance(first, Real) and math.isnan(first):
+        return math.isnan(second)
     return bool(first == second)
 
 

@@ -1,5 +1,7 @@
 """Which pairs of groups of a graph a criterion constrains; the others are left out."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -7,7 +9,7 @@ from torch import Tensor
 from linkparity.criteria.base import Criterion, Layout
 from linkparity.criteria.group_pairs import GroupPairs
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import NO_GROUP, sides_with_groups
+from linkparity.reading.groups import NO_GROUP, sides_with_groups
 
 #: Up to this many pairs of groups, all are constrained, however few pairs they have.
 MAX_SMALL = 100
@@ -63,6 +65,8 @@ def known_group_pairs(graph: Graph) -> np.ndarray:
 class Restricted(Criterion):
     """Another criterion, for training on a graph where some pairs of groups do not count.
 
+    Its attributes are those of the other one, methods and whatever its class adds too.
+
     Args:
         inner: the criterion.
         counted: ``(S + 1, S + 1)`` bool by the groups of the two ends, symmetric, −1 last: whether
@@ -70,10 +74,11 @@ class Restricted(Criterion):
     """
 
     def __init__(self, inner: Criterion, counted: np.ndarray) -> None:
-        for name in dir(inner):
-            if not name.startswith("_") and not callable(value := getattr(inner, name)):
-                setattr(self, name, value)
         self.inner, self.counted = inner, counted
+
+    def __getattribute__(self, name: str) -> Any:
+        own = name in ("inner", "counted", "layout", "assign") or name.startswith("__")
+        return super().__getattribute__(name) if own else getattr(self.inner, name)
 
     def layout(self, groups: GroupPairs) -> Layout:
         """Cells and constraints of the criterion; cells that do not count stay empty."""

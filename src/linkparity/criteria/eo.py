@@ -5,7 +5,7 @@ from torch import Tensor
 
 from linkparity.criteria.base import Criterion
 from linkparity.criteria.group_pairs import GroupPairs
-from linkparity.graph.groups import NO_GROUP
+from linkparity.reading.groups import NO_GROUP
 
 
 class EqualOpportunity(Criterion):

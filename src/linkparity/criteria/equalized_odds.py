@@ -6,7 +6,7 @@ from torch import Tensor
 
 from linkparity.criteria.base import Criterion, Layout, by_label, one_mean_per_cell
 from linkparity.criteria.group_pairs import GroupPairs
-from linkparity.graph.groups import NO_GROUP
+from linkparity.reading.groups import NO_GROUP
 
 
 class EqualizedOdds(Criterion):

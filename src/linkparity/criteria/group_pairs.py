@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.graph.groups import NO_GROUP
+from linkparity.reading.groups import NO_GROUP
 from linkparity.support.arrays import tensor
 from linkparity.support.errors import InputError
 

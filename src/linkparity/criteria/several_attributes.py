@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria.base import Layout
-from linkparity.graph.groups import NO_GROUP
+from linkparity.reading.groups import NO_GROUP
 from linkparity.support.arrays import smallest_integer
 
 

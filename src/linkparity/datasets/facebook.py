@@ -7,8 +7,8 @@ import torch
 from linkparity.datasets.base import Card, Dataset
 from linkparity.datasets.cache import Archive, read_files, read_manifest
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import NO_GROUP
 from linkparity.graph.validation import simple_links
+from linkparity.reading.groups import NO_GROUP
 
 FEATURES = ("gender;anonymized feature 77", "gender;anonymized feature 78")
 

@@ -6,7 +6,7 @@ import torch
 
 from linkparity.datasets.base import Card, Dataset, packaged_rows
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import NO_GROUP
+from linkparity.reading.groups import NO_GROUP
 
 CARD = Card(
     name="jobs",

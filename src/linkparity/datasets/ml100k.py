@@ -8,7 +8,7 @@ import torch
 from linkparity.datasets.base import Card, Dataset
 from linkparity.datasets.cache import Archive, read_files, read_manifest
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import NO_GROUP
+from linkparity.reading.groups import NO_GROUP
 
 CUTS = (18, 25, 35, 45, 50, 56)
 BINS = ("under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56 and over")

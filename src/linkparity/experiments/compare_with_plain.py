@@ -5,19 +5,19 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
-from linkparity.criteria import Cells, Criterion
+from linkparity.criteria import Criterion
 from linkparity.experiments.train import TEST_PAIRS, Run, fit_uninterrupted, hold_out
 from linkparity.graph import Split
 from linkparity.graph.graph import Graph
-from linkparity.metrics.evaluation import evaluate
-from linkparity.prediction import LinkPredictor, TrainingInterrupted, TrainingWarning
+from linkparity.metrics.evaluation import measure, scored_sets
+from linkparity.metrics.scored_pairs import ScoredPairs
+from linkparity.models.prediction import LinkPredictor, TrainingInterrupted, TrainingWarning
+from linkparity.models.training.objective import trained_criterion
+from linkparity.pairs.fit import cells_of
+from linkparity.pairs.totals import sums_as_given
 from linkparity.projection.regularizer import largest_gap
-from linkparity.projection.sums import tensor_sums
 from linkparity.support.display import Displayed, Grid, format_number, or_none
 from linkparity.support.errors import warn
-from linkparity.training.objective import trained_criterion
 
 #: Seconds that a plain twin may take where nobody asked for it.
 QUICK = 10.0
@@ -130,18 +130,20 @@ def _measured(predictor: LinkPredictor, split: Split, run: Run) -> tuple[float, 
     """AUC, and the gap of the criterion."""
     criterion = trained_criterion(predictor.criterion or "dp")
     own = [criterion.name] if criterion.name in MEASURED else []
-    scores = evaluate(
-        predictor, split, None, pairs=TEST_PAIRS[run.test_pairs], measures=["auc", *own],
+    sets = scored_sets(
+        predictor, split, None, pairs=TEST_PAIRS[run.test_pairs],
         min_pairs=run.scores.scored.min_pairs,
     )  # fmt: skip
-    return scores.auc, scores.values[own[0]] if own else held_out_gap(predictor, split, criterion)
+    scores = measure(sets, ["auc", *own])
+    return scores.auc, scores.values[own[0]] if own else criterion_gap(sets["test"], criterion)
 
 
 def held_out_gap(predictor: LinkPredictor, split: Split, criterion: Criterion) -> float:
     """Largest difference between two constraints' means over the weighted test pairs."""
-    test = split.test
-    groups = split.train.pair_groups(test.index)
-    cells = Cells.prepare(groups, criterion, test.label, test.weight)
-    logits = torch.from_numpy(predictor.predict_logits(test.index))
-    sums = tensor_sums(logits, cells, exact=True)
-    return largest_gap(cells, sums(cells.mass * 0.0))
+    return criterion_gap(scored_sets(predictor, split, None)["test"], criterion)
+
+
+def criterion_gap(scored: ScoredPairs, criterion: Criterion) -> float:
+    """Largest difference between two constraints' means over weighted pairs."""
+    cells = cells_of(scored.source.kinds, scored.totals, criterion)
+    return largest_gap(cells, sums_as_given(scored.totals, cells))

@@ -13,7 +13,7 @@ from linkparity.experiments.paper import GAMMA, PAIRS, Published, published
 from linkparity.experiments.results import Results
 from linkparity.graph.graph import Graph
 from linkparity.metrics.measures import MEASURES
-from linkparity.prediction import LinkPredictor
+from linkparity.models.prediction import LinkPredictor
 
 DATASET = "polblogs"
 MODELS = ("dot-product", "cne")

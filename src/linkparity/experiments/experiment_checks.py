@@ -8,15 +8,15 @@ from typing import Any
 
 from linkparity.experiments.graph_files import GraphFiles
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import CHOICES, UntidyPolicy, check_choice
 from linkparity.models import MODELS
-from linkparity.prediction import LinkPredictor
-from linkparity.prediction.predictor import check_parameters
+from linkparity.models.prediction import LinkPredictor
+from linkparity.models.prediction.predictor import check_parameters
+from linkparity.reading.columns import listed
+from linkparity.reading.groups import CHOICES, UntidyPolicy, check_choice
 from linkparity.support.arrays import check_seed, real_number
 from linkparity.support.errors import Explained, InputError
 from linkparity.support.files import STREAM
 from linkparity.support.registry import Registry, did_you_mean
-from linkparity.tables.reading.columns import listed
 
 #: Number of fits, and of values of one key, that an experiment has at most.
 MAX_FITS = 100_000

@@ -19,11 +19,11 @@ from linkparity.experiments.row_schema import LEVELS
 from linkparity.experiments.rows import Row, predictor_settings, versions
 from linkparity.experiments.train import Run, default_test_pairs, train_run
 from linkparity.graph.graph import Graph
-from linkparity.metrics.measures import MEASURES
+from linkparity.metrics.measures import MEASURES, measurable
 from linkparity.models import MODELS
-from linkparity.prediction import LinkPredictor
-from linkparity.training import Epoch
-from linkparity.training.objective import criterion_name
+from linkparity.models.prediction import LinkPredictor
+from linkparity.models.training import Epoch
+from linkparity.models.training.objective import criterion_name
 
 #: Graphs that a process keeps in memory.
 KEPT_GRAPHS = 2
@@ -141,8 +141,9 @@ class Fit:
 
     def _measured(self) -> Row:
         predictor, name = LinkPredictor(**self.parameters), self.source.name
+        measures = measurable(self.measures, default_test_pairs(predictor) == "candidates")
         graph = self.source.graph()
-        return self._row(train_run(graph, predictor, dataset=name, measures=self.measures))
+        return self._row(train_run(graph, predictor, dataset=name, measures=measures))
 
     def _row(self, run: Run) -> Row:
         """The row of a finished run."""
@@ -207,16 +208,18 @@ def group_quantiles(run: Run) -> list[dict[str, Any]]:
     The quantile at level q is the smallest prediction up to which a fraction q of the weight lies.
     """
     scored = run.scores.scored
+    rows, linked_kind = scored.rows, scored.source.kinds.label == 1
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     found = []
     for number, groups in enumerate(scored.cells.groups):
-        member = np.append(scored.cells.member[:, [number]].toarray()[:, 0] > 0, False)
-        inside = np.flatnonzero(member[scored.code])
-        linked = inside if scored.label is None else inside[scored.label[inside] == 1]
+        member = scored.member[:, [number]].toarray()[:, 0] > 0
+        inside = np.flatnonzero(member[rows.kind])
+        linked = inside[linked_kind[rows.kind[inside]]] if scored.labelled else inside
         found.append(
             {
                 "groups": list(groups),
-                "pairs": _quantiles(scored.prob[inside], scored.weight[inside]),
-                "links": _quantiles(scored.prob[linked], np.ones(len(linked))),
+                "pairs": _quantiles(rows.prob[inside], weight[inside]),
+                "links": _quantiles(rows.prob[linked], np.ones(len(linked))),
             }
         )
     return found

@@ -10,18 +10,19 @@ from typing import Any, Literal
 import numpy as np
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import SelfLoops, check_choice
-from linkparity.graph.untidy_errors import self_loop_error
-from linkparity.prediction import LinkPredictor
+from linkparity.models.prediction import LinkPredictor
+from linkparity.reading.columns import Columns, ReadOptions, pick_ends
+from linkparity.reading.duckdb import Duck, Format, Input, size_of
+from linkparity.reading.files import format_of, open_table_file, output_directory
+from linkparity.reading.groups import SelfLoops, UntidyPolicy, check_choice
+from linkparity.reading.known_pairs import read_known_pairs
+from linkparity.reading.scores import ArrayTable
+from linkparity.reading.tables import write_table
 from linkparity.support.arrays import expit
-from linkparity.support.display import counted, place
+from linkparity.support.display import counted
 from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM, Workspace, check_output, whole_file
 from linkparity.support.registry import LOOKED_AT, did_you_mean
-from linkparity.tables.engines.base import ROW, Format, Input
-from linkparity.tables.engines.duckdb import DuckEngine, quoted, size_of
-from linkparity.tables.reading.columns import check_header, pick_ends
-from linkparity.tables.reading.files import format_of, open_table_file, output_directory
 
 SCORE = "score"
 
@@ -69,15 +70,17 @@ def predict_pairs(
     on_stage(f"reading {pairs.name}")
     with Workspace() as workspace:
         file = open_table_file(pairs.name, workspace, pairs.format, pairs.separator)
-        with DuckEngine(workspace, size_of(file)) as engine:
-            given = engine.read(file, "pairs")
+        with Duck(workspace, size_of(file)) as engine:
+            given = engine.load(file, "pairs")
             engine.lock(workspace.path, *output_directory(out))
-            rows, index = _numbered_pairs(engine, given, predictor.graph_, pairs)
+            table = _known_pairs(engine, given, predictor.graph_, pairs)
+            index = np.stack([table.first, table.second], axis=1).astype(np.int64)
+            index = index if table.used is None else index[table.used]
             on_stage(f"scoring {counted(len(index), 'pair')}")
             scores = predictor.predict_proba(index)
             on_stage(f"writing {out}")
             with whole_file(out, force, workspace.path) as path:
-                _write(engine, given, rows, scores, path, shape)
+                write_table(table, {SCORE: scores}, path, shape)
     return len(index)
 
 
@@ -115,9 +118,9 @@ def predict_top(
     second = np.where(turned, best.node, best.partner)
     ends = [id_column([names[i] for i in end.tolist()]) for end in (first, second)]
     scores = expit(best.logit)
-    with Workspace() as workspace, DuckEngine(workspace) as engine:
+    with Workspace() as workspace, Duck(workspace) as engine:
         best_pairs = pa.table({"source": ends[0], "target": ends[1], SCORE: scores})
-        engine.duck.register("best", best_pairs)
+        engine.connection.register("best", best_pairs)
         with whole_file(out, force) as path:
             engine.copy("SELECT * FROM best", path, shape)
     return len(scores)
@@ -172,14 +175,8 @@ def id_column(ids: list[Any]) -> Any:
     return pa.array(ids, pa.uint64() if whole and max(ids, default=0) >= 2**63 else None)
 
 
-def _numbered_pairs(
-    engine: DuckEngine, given: Input, graph: Graph, pairs: PairsFile
-) -> tuple[np.ndarray, np.ndarray]:
-    """``(P,)`` rows to score, in order, and ``(P, 2)`` the numbers of their nodes."""
-    import pyarrow as pa
-
-    from linkparity.tables.reading.nodes import id_text
-
+def _known_pairs(duck: Duck, given: Input, graph: Graph, pairs: PairsFile) -> ArrayTable:
+    """The pairs to score."""
     for name in given.columns:
         if name.lower() == SCORE:
             raise InputError(
@@ -187,79 +184,10 @@ def _numbered_pairs(
                 f"rename it in the file, such as to 'old_{SCORE}', or leave it out",
                 where=given.name,
             )
-    ends = pick_ends(given, pairs.source, pairs.target)
-    ids = [str(name) for name in _names(graph)]
-    check_header(given.name, ends, ids)
-    known = {"id": ids, "number": np.arange(graph.num_nodes), "side": _sides(graph)}
-    engine.duck.register("known", pa.table(known))
-    left, right = ("", "") if graph.side is None else ("AND a.side = 0", "AND b.side = 1")
-    rows = given.table
-    texts = rows.select(row=rows[ROW], first=id_text(rows[ends[0]]), second=id_text(rows[ends[1]]))
-    engine.run(
-        f"CREATE TABLE numbered AS SELECT p.row, a.number AS a, b.number AS b, "
-        f"coalesce(p.first, '') = '' OR coalesce(p.second, '') = '' AS empty "
-        f"FROM ({engine.con.compile(texts)}) p LEFT JOIN known a ON p.first = a.id {left} "
-        f"LEFT JOIN known b ON p.second = b.id {right}"
-    )
-    refused = ["empty"]
-    refused += ["a IS NULL OR b IS NULL"] if pairs.unknown == "error" else []
-    refused += ["a = b"] if pairs.self_loops == "error" else []
-    bad = engine.run(
-        f"SELECT row, a, b FROM numbered WHERE {' OR '.join(refused)} ORDER BY row LIMIT 1"
-    ).fetchall()
-    if bad:
-        raise _row_error(engine, given, ends, ids, *bad[0])
-    found = engine.run("SELECT row, a, b FROM numbered WHERE a <> b ORDER BY row").fetchnumpy()
-    if not len(found["row"]):
+    columns = Columns(*pick_ends(given, pairs.source, pairs.target))
+    options = ReadOptions((), untidy=UntidyPolicy(pairs.unknown, self_loops=pairs.self_loops))
+    side = None if graph.side is None else graph.side.numpy()
+    table = read_known_pairs(duck, given, columns, options, _names(graph), side)
+    if not (table.total if table.used is None else table.used.any()):
         raise InputError("has no pair to score", "check the file and the options", where=given.name)
-    return found["row"], np.stack([found["a"], found["b"]], axis=1).astype(np.int64)
-
-
-def _row_error(
-    engine: DuckEngine,
-    given: Input,
-    ends: tuple[str, str],
-    ids: list[str],
-    row: int,
-    a: int | None,
-    b: int | None,
-) -> InputError:
-    """What is wrong with a row, and what would help."""
-    columns = ", ".join(map(quoted, ends))
-    found = engine.run(f"SELECT {columns} FROM pairs WHERE {ROW} = {row}").fetch_arrow_table()
-    nodes = [column[0].as_py() for column in found.columns]
-    empty = [each is None or each == "" for each in nodes]
-    end = empty.index(True) if any(empty) else 0 if a is None else 1
-    where, node = place(given.name, row + 1, ends[end]), nodes[end]
-    if empty[end]:
-        return InputError("the id is missing", "fill it in or leave the row out", where=where)
-    if a is not None and b is not None:
-        return self_loop_error(where, node)
-    if str(node) in ids:
-        kind, other = ("target", "source") if end == 0 else ("source", "target")
-        return InputError(
-            f"node {node!r} was trained on as a {kind}, not as a {other}",
-            f"put sources in column {ends[0]!r} and targets in column {ends[1]!r}",
-            where=where,
-        )
-    hint = did_you_mean(str(node), ids[:LOOKED_AT])
-    fix = f"{hint}write ids alike, or leave such rows out with {{unknown=drop}}"
-    return InputError(f"node {node!r} was not trained on", fix, where=where)
-
-
-def _write(
-    engine: DuckEngine,
-    given: Input,
-    rows: np.ndarray,
-    scores: np.ndarray,
-    path: str,
-    shape: Format,
-) -> None:
-    import pyarrow as pa
-
-    engine.duck.register("scored", pa.table({"row": rows, SCORE: scores}))
-    columns = ", ".join(f"g.{quoted(name)}" for name in given.columns)
-    query = (
-        f"SELECT {columns}, s.{SCORE} FROM pairs g JOIN scored s ON g.{ROW} = s.row ORDER BY s.row"
-    )
-    engine.copy(query, path, shape)
+    return table

@@ -19,7 +19,7 @@ from linkparity.experiments.worker_pool import fit_in_processes
 from linkparity.graph.split import split_links
 from linkparity.metrics.measures import MEASURES
 from linkparity.models import MODELS
-from linkparity.prediction import LinkPredictor
+from linkparity.models.prediction import LinkPredictor
 from linkparity.support.display import or_none
 from linkparity.support.registry import Registry
 

@@ -14,14 +14,14 @@ from linkparity.experiments.row_schema import check_row
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
 from linkparity.models import MODELS, LinkModel
+from linkparity.models.training.objective import chosen_pairs
 from linkparity.support.display import or_nan, or_none
 from linkparity.support.errors import InputError
 from linkparity.support.registry import did_you_mean
-from linkparity.training.objective import chosen_pairs
 
 if TYPE_CHECKING:
     from linkparity.experiments.train import Run
-    from linkparity.prediction import LinkPredictor
+    from linkparity.models.prediction import LinkPredictor
 
 #: Keys that follow ``error`` in the JSON.
 AFTER_ERROR = (

@@ -71,11 +71,11 @@ class SteadyEo:
     def link_means(self, scored: ScoredPairs) -> tuple[np.ndarray, np.ndarray]:
         """``(M,)`` corrected means of a setting, scored on the first split, and their variances."""
         own, plain = scored.means.link_mean, self.plain.means.link_mean
-        assert scored.label is not None
-        counts = scored.in_cells[scored.label[scored.in_cells] == 1]
-        cell, cells = scored.code[counts], len(own)
-        change = scored.prob[counts] - own[cell]
-        known = self.plain.prob[counts] - plain[cell]
+        kinds, rows = scored.source.kinds, scored.rows
+        counts = np.flatnonzero(((kinds.label == 1) & (kinds.pair >= 0))[rows.kind])
+        cell, cells = kinds.pair[rows.kind[counts]], len(own)
+        change = rows.prob[counts] - own[cell]
+        known = self.plain.rows.prob[counts] - plain[cell]
         spread, freedom = float(known @ known), len(counts) - len(np.unique(cell))
         number = np.bincount(cell, minlength=cells)
         if freedom < MIN_FREEDOM or spread <= ROUNDING * len(counts):

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.graph.graph import Graph
-from linkparity.prediction import LinkPredictor
+from linkparity.models.prediction import LinkPredictor
 from linkparity.projection import i_project
 from linkparity.support.randomness import stream
 

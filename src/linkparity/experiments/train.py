@@ -14,15 +14,15 @@ from linkparity.graph import Pairs, Split
 from linkparity.graph.graph import Graph
 from linkparity.graph.split import split_links
 from linkparity.metrics.evaluation import Scores, measure, scored_sets
-from linkparity.metrics.measures import MEASURES
-from linkparity.prediction import LinkPredictor, TrainingInterrupted
-from linkparity.prediction.saving import check_place, save_predictor
+from linkparity.metrics.measures import check_measures
+from linkparity.models.prediction import LinkPredictor, TrainingInterrupted
+from linkparity.models.prediction.saving import check_place, save_predictor
+from linkparity.models.training import Epoch
+from linkparity.models.training.objective import criterion_name
 from linkparity.support.display import counted
 from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 from linkparity.support.registry import Registry
-from linkparity.training import Epoch
-from linkparity.training.objective import criterion_name
 
 #: What a run's measures are about → ``pairs`` of :func:`~linkparity.evaluate`.
 TEST_PAIRS = Registry("kind of test pairs", {"candidates": "candidates", "paper": "test"})
@@ -118,10 +118,9 @@ def train_run(
         save_test: where to write the pairs that the measures are taken on.
         min_pairs: pairs that a pair of groups must have to count in dp, links in eo.
     """
-    for name in measures or ():
-        MEASURES[name]
     measured = "candidates" if test == 0 else test_pairs or default_test_pairs(predictor)
     pairs = TEST_PAIRS[measured]
+    check_measures(measures, pairs == "candidates", "use {test_pairs=candidates}", "train_run")
     _check_test(test, refit, test_pairs, save_test)
     if out is not None:
         check_place(out, replace)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from linkparity.criteria.cells import ALIASES
 from linkparity.experiments.pairs_table import check_pairs_table, save_pairs_table
 from linkparity.experiments.rows import Row
 from linkparity.experiments.steady_eo import validation_splits
@@ -22,7 +23,7 @@ from linkparity.metrics.evaluation import measure, scored_sets
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.models import MODELS
-from linkparity.prediction import LinkPredictor, TrainingInterrupted, TrainingWarning
+from linkparity.models.prediction import LinkPredictor, TrainingInterrupted, TrainingWarning
 from linkparity.support.arrays import real_number
 from linkparity.support.display import Displayed, Grid, counted, format_number
 from linkparity.support.errors import InputError, PlainError, warn
@@ -171,8 +172,9 @@ def tune(
 
     Args:
         graph: all links.
-        max_gap: limits by measure, such as ``{"dp": 0.01}``; ``dp`` or ``eo``. The first is the
-            criterion that is trained for.
+        max_gap: limits by measure, such as ``{"dp": 0.01}``; ``dp`` or ``eo``, also by the names
+            ``demographic-parity`` and ``equal-opportunity``. The first is the criterion that is
+            trained for.
         models: name of a model, or several, separated by commas or in a list.
         test: share of the links that is held out for the result.
         seed: random seed.
@@ -283,11 +285,11 @@ def limits(texts: Sequence[str]) -> dict[str, float]:
     found: dict[str, float] = {}
     for text in (part.strip() for each in texts for part in each.split(",")):
         name, _, value = text.partition("=")
-        if name.strip() in found:
-            problem = f"has two limits on {name.strip()}"
-            raise InputError(problem, "give one", argument="max_gap")
+        name = ALIASES.get(name.strip(), name.strip())
+        if name in found:
+            raise InputError(f"has two limits on {name}", "give one", argument="max_gap")
         try:
-            found[name.strip()] = float(value)
+            found[name] = float(value)
         except ValueError:
             problem = f"must be a measure and a number, got {text!r}"
             raise InputError(problem, "such as dp=0.01", argument="max_gap") from None
@@ -300,7 +302,11 @@ def _check_limits(max_gap: Mapping[str, float]) -> dict[str, float]:
             f"must give a limit, got {max_gap!r}", "such as dp=0.01", argument="max_gap",
             caller="tune",
         )  # fmt: skip
-    for name, limit in max_gap.items():
+    named = {ALIASES.get(name, name): limit for name, limit in max_gap.items()}
+    if len(named) < len(max_gap):
+        problem = f"limits a measure under two names, {', '.join(map(str, max_gap))}"
+        raise InputError(problem, "give one", argument="max_gap", caller="tune")
+    for name, limit in named.items():
         if name not in LIMITED:
             fix = f"use one of {', '.join(LIMITED)}"
             raise InputError(f"cannot limit {name!r}", fix, argument="max_gap", caller="tune")
@@ -309,7 +315,7 @@ def _check_limits(max_gap: Mapping[str, float]) -> dict[str, float]:
                 f"must lie between 0 and 1, got {name}={limit:g}", argument="max_gap",
                 caller="tune",
             )  # fmt: skip
-    return {name: float(limit) for name, limit in max_gap.items()}
+    return {name: float(limit) for name, limit in named.items()}
 
 
 def check_models(models: str | Sequence[str]) -> list[str]:

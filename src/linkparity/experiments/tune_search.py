@@ -22,13 +22,13 @@ from linkparity.graph import Graph, Split
 from linkparity.metrics import Scores, evaluate
 from linkparity.metrics.evaluation import scored_sets
 from linkparity.metrics.scored_pairs import ScoredPairs
-from linkparity.prediction import LinkPredictor
-from linkparity.prediction.postprocess import Tilts
-from linkparity.prediction.predictor import check_parameters
+from linkparity.models.prediction import LinkPredictor
+from linkparity.models.prediction.postprocess import Tilts
+from linkparity.models.prediction.predictor import check_parameters
+from linkparity.models.training.objective import trained_criterion
 from linkparity.projection.fit import read_target
 from linkparity.support.errors import InputError
 from linkparity.support.randomness import stream
-from linkparity.training.objective import trained_criterion
 
 #: Strengths tried first; then the range beside the best of them is halved on a log scale.
 GAMMAS = (1.0, 10.0, 100.0)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkparity.prediction.postprocess import Tilts
+from linkparity.models.prediction.postprocess import Tilts
 from linkparity.support.display import or_none
 
 #: A loss of AUC that is next to nothing. Once the first strengths are compared, a setting within

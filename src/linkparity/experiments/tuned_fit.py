@@ -14,7 +14,7 @@ from linkparity.experiments.tune import tune
 from linkparity.experiments.tune_trials import describe
 from linkparity.graph.split import split_links
 from linkparity.metrics.evaluation import evaluate
-from linkparity.metrics.measures import MEASURES
+from linkparity.metrics.measures import MEASURES, measurable
 from linkparity.support.display import counted, or_none
 
 #: Seeds of the layer at most: each is a search of up to seventeen fits.
@@ -62,7 +62,8 @@ class TunedFit(Fit):
         own = {name: value for name, value in self.parameters.items() if name != "model"}
         found = tune(graph, self.max_gap, self.parameters["model"], **own)
         split = split_links(graph, test=0.2, seed=seed)
-        scores = evaluate(found.predictor, split, seed=seed, measures=self.measures)
+        measures = measurable(self.measures, candidates=False)
+        scores = evaluate(found.predictor, split, seed=seed, measures=measures)
         tried = f"tune chose {describe(found.chosen)} of {counted(len(found.curve), 'setting')}"
         scores = replace(scores, notes=(*scores.notes, f"{tried}, without test pairs."))
         row = self._row(Run(self.source.name, found.predictor, scores))

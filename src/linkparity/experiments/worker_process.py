@@ -56,7 +56,7 @@ def _warm_up() -> None:
     import torch
 
     from linkparity.graph.graph import Graph
-    from linkparity.prediction import LinkPredictor
+    from linkparity.models.prediction import LinkPredictor
 
     torch.set_num_threads(1)
     smallest = Graph(3, [[0, 1], [1, 2]], [0, 1, 2])  # type: ignore[arg-type]

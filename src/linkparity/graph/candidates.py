@@ -1,7 +1,4 @@
-"""Candidates: the pairs that are no link of a graph, which is what can be recommended.
-
-All of them, a uniform sample, or a sample of every pair of groups.
-"""
+"""Samples of every pair of groups of the candidates: the pairs that are no link of a graph."""
 
 from collections.abc import Iterator
 
@@ -9,23 +6,7 @@ import torch
 from torch import Tensor
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.pairs import PairSpace, sample_nonlinks
 from linkparity.support.randomness import random_distinct
-
-
-def candidate_pairs(
-    graph: Graph, most: int | None = None, generator: torch.Generator | None = None
-) -> Tensor:
-    """``(P, 2)`` every candidate, or ``most`` distinct ones drawn uniformly where there are more.
-
-    >>> candidate_pairs(Graph(3, [[0, 1]], [0, 1, 2])).tolist()
-    [[0, 2], [1, 2]]
-    """
-    space = PairSpace(graph)
-    if most is None or space.num_nonlinks <= most:
-        return space.nonlink(torch.arange(space.num_nonlinks))
-    assert generator is not None
-    return sample_nonlinks(space, most, generator)
 
 
 def stratified_candidates(

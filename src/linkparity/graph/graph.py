@@ -10,17 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.graph import readers
-from linkparity.graph.groups import (
-    NO_GROUP,
-    GraphWarning,
-    Grouping,
-    Unknown,
-    check_choice,
-    number_groups,
-    sides_with_groups,
-    take_numbers,
-)
+from linkparity.graph import readers, tables
 from linkparity.graph.validation import (
     check_group_names,
     check_links,
@@ -28,6 +18,17 @@ from linkparity.graph.validation import (
     check_once,
     pair_codes,
     simple_links,
+)
+from linkparity.reading.groups import (
+    NO_GROUP,
+    GraphWarning,
+    Grouping,
+    Unknown,
+    apply_unknown,
+    check_choice,
+    number_groups,
+    sides_with_groups,
+    take_numbers,
 )
 from linkparity.support.arrays import integers, whole_number
 from linkparity.support.errors import require, warn
@@ -183,19 +184,21 @@ class Graph:
         unknown: Unknown = "error",
         bipartite: bool = False,
     ) -> "Graph":
-        """Links and nodes as pandas tables, or any other tables that narwhals reads.
+        """Links and nodes as pandas or polars tables, or as any stream of Arrow batches.
 
+        Ids are compared as in :func:`linkparity.audit`: as text where columns have two types.
         ``links`` has the columns ``source, target`` (or, if neither is there, its first two),
         ``nodes`` has ``node`` (or the first column that is no attribute) and the column
-        ``sensitive``; several columns are crossed. Nodes are in the order of
-        ``nodes``, then of ``links``. When ``bipartite``, sources are side 0 and targets side 1;
-        ``nodes`` describes both, or only the sources if it holds no target or if an id is both a
-        source and a target. A target that ``nodes`` does not describe then has no group; any other
-        node without a value is ``unknown``, see
-        :func:`~linkparity.graph.groups.number_groups`. A
-        :class:`~linkparity.graph.groups.GraphWarning` says where a side had to be guessed.
+        ``sensitive``; several columns are crossed. ``source``, ``target`` and ``node`` may be in
+        any case. Nodes are in the order of ``nodes``, then of ``links``. When ``bipartite``,
+        sources are side 0 and targets side 1; ``nodes`` describes both, or only the sources if it
+        holds no target or if an id is both a source and a target. A target that ``nodes`` does not
+        describe then has no group; any other node without a value is ``unknown``, see
+        :func:`~linkparity.reading.groups.number_groups`. A
+        :class:`~linkparity.reading.groups.GraphWarning` says where a side had to be guessed.
         """
-        return cls.from_raw(readers.read_frames(links, nodes, sensitive, bipartite), unknown)
+        raw = tables.read_frames(links, nodes, sensitive, unknown, bipartite)
+        return cls.from_raw(raw, unknown)
 
     @classmethod
     def from_networkx(
@@ -240,8 +243,8 @@ class Graph:
         """A matrix, sparse or dense, whose nonzeros are links: adjacency, or sources × targets.
 
         ``group`` holds one value per node, or one per source if targets have no groups. Integers
-        are group numbers, see :func:`~linkparity.graph.groups.take_numbers`: −1 is no group, which
-        ``unknown`` can turn into a group or drop. Other values are numbered in the order of
+        are group numbers, see :func:`~linkparity.reading.groups.take_numbers`: −1 is no group,
+        which ``unknown`` can turn into a group or drop. Other values are numbered in the order of
         ``group_names``.
         """
         raw = readers.read_scipy(matrix, group, attribute, bipartite)
@@ -262,14 +265,14 @@ class Graph:
         check_group_names(group_names, 0)
         values, names = raw.values, tuple(group_names)
         if values is None:
-            found = Grouping.none(raw.num_nodes, names)
+            found = Grouping.of(np.full(raw.num_nodes, NO_GROUP), names)
+        elif raw.group_names:
+            known = Grouping.of(np.asarray(values), raw.group_names)
+            found = apply_unknown(known, unknown, raw.side, caller=raw.caller)
         elif isinstance(values, np.ndarray):
             found = take_numbers(values, unknown, raw.side, names, raw.caller)
         else:
-            minus_one = raw.minus_one_is_none
-            found = number_groups(
-                values, unknown, "", raw.side, names, minus_one_is_none=minus_one, caller=raw.caller
-            )
+            found = number_groups(values, unknown, "", raw.side, names, caller=raw.caller)
         ids = None if raw.names is None else tuple(raw.names)
         group = torch.from_numpy(found.group)
         kept = unknown == "keep"

@@ -3,31 +3,34 @@
 The gap of the scores that one would deploy; not an estimate from held-out pairs.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
-from linkparity.graph.candidates import candidate_pairs, stratified_candidates
+from linkparity.criteria.constrained_group_pairs import known_group_pairs
+from linkparity.graph.candidates import stratified_candidates
 from linkparity.graph.graph import Graph
+from linkparity.graph.pairs import PairSpace, sample_nonlinks
 from linkparity.graph.split import Split
 from linkparity.metrics.scored_pairs import ScoredPairs
+from linkparity.pairs.arrays import ArrayPairs, array_pairs, listed_pairs, nodes_of
+from linkparity.pairs.candidates import KEPT, Predict, candidates_of, score_candidates
+from linkparity.pairs.source import Kinds, Nodes, PairSource
+from linkparity.reading.groups import NO_GROUP
 from linkparity.support.arrays import expit
 from linkparity.support.randomness import stream
 
 #: Candidates that are all measured; of more, a sample is.
-MAX_PAIRS = 10_000_000
+MAX_PAIRS = KEPT
 #: Sample of a pair of groups to begin with, and the standard error that its mean is to have.
 PILOT = 20_000
 STANDARD_ERROR = 0.0005
 
-Predict = Callable[[np.ndarray], np.ndarray]
-
 
 @dataclass(frozen=True, eq=False)
-class ScoredCandidates:
-    """Candidates with their logits.
+class SampledCandidates:
+    """Some candidates with their logits.
 
     Attributes:
         index: ``(P, 2)`` nodes.
@@ -44,31 +47,27 @@ class ScoredCandidates:
     standard_error: float = 0.0
 
 
-def score_candidates(
-    predict: Predict, graph: Graph, seed: int, most: int | None = None
-) -> tuple[ScoredCandidates, ScoredCandidates]:
-    """Score all candidates, or two samples of them: one by pair of groups, and a uniform one.
+def sample_candidates(
+    predict: Predict, graph: Graph, seed: int, most: int
+) -> tuple[SampledCandidates, SampledCandidates]:
+    """Score two samples of the candidates: one by pair of groups, and a uniform one.
 
-    Means per pair of groups need the first, ranks of all pairs the second; without a sample both
-    are the same. In the first, the standard error of every mean is at most 0.0005 where ``most``
-    pairs allow it.
+    Means per pair of groups need the first, ranks of all pairs the second. In the first, the
+    standard error of every mean is at most 0.0005 where ``most`` pairs allow it.
 
     Args:
         predict: ``(P, 2)`` pairs → ``(P,)`` logits.
         graph: the graph trained on.
         seed: of the samples.
-        most: number of candidates that are all scored, and the size of a sample; 10⁷ by default.
+        most: size of a sample.
     """
     count = graph.num_pairs - graph.num_links
-    most = MAX_PAIRS if most is None else most
-    index = candidate_pairs(graph, most, stream(seed, "candidates")).numpy()
-    uniform = ScoredCandidates(
-        index, predict(index), np.full(len(index), count / max(len(index), 1)), count
-    )
-    return (uniform if len(index) == count else _stratified(predict, graph, seed, most)), uniform
+    index = sample_nonlinks(PairSpace(graph), most, stream(seed, "candidates")).numpy()
+    uniform = SampledCandidates(index, predict(index), np.full(most, count / most), count)
+    return _stratified(predict, graph, seed, most), uniform
 
 
-def _stratified(predict: Predict, graph: Graph, seed: int, most: int) -> ScoredCandidates:
+def _stratified(predict: Predict, graph: Graph, seed: int, most: int) -> SampledCandidates:
     strata = sum(1 for _ in stratified_candidates(graph, 1, stream(seed, "strata")))
     share = max(1, most // strata)
     index, logits, weight, errors = [], [], [], []
@@ -85,23 +84,52 @@ def _stratified(predict: Predict, graph: Graph, seed: int, most: int) -> ScoredC
         logits.append(found)
         weight.append(np.full(size, number / size))
         errors.append(expit(found).std() * np.sqrt((1 - size / number) / size))
-    return ScoredCandidates(
+    return SampledCandidates(
         np.concatenate(index), np.concatenate(logits), np.concatenate(weight),
         graph.num_pairs - graph.num_links, float(max(errors)),
     )  # fmt: skip
 
 
+def graph_pairs(
+    graph: Graph,
+    index: np.ndarray,
+    score: np.ndarray,
+    logits: bool,
+    label: np.ndarray,
+    weight: np.ndarray,
+    distinct: bool = False,
+) -> ArrayPairs:
+    """Scored pairs ``index (P, 2)`` of a graph; ``distinct`` where none occurs twice."""
+    at = torch.from_numpy(index)
+    kept = getattr(graph, "unknown_kept", False)
+    groups = (graph.pair_groups(at) if kept else graph.group[at]).numpy()
+    nodes = Nodes(len(graph.group), graph.group.numpy())
+    if not distinct:
+        first, second = index.T
+        known = nodes_of(nodes.count, first, second, groups)
+        nodes = replace(nodes, twice=known.twice, loops=known.loops)
+    return array_pairs(score, groups, logits, label, weight, tuple(graph.group_names), index, nodes)
+
+
 def sample_notes(means: ScoredPairs) -> list[str]:
     """What to say of candidates that are a sample; nothing of all of them."""
-    count = float(means.weight.sum())
-    if len(means.prob) >= count - 0.5:
+    totals = means.totals
+    count = float(totals.weighted.count.sum())
+    if totals.rows >= count - 0.5:
         return []
-    code, prob = means.code[means.in_cells], means.prob[means.in_cells]
-    number = np.bincount(code).clip(1)
-    mean = np.bincount(code, prob) / number
-    error = np.sqrt(np.bincount(code, (prob - mean[code]) ** 2)) / number
+    pairs = means.source.kinds.of_pair
+    number, square, first = (
+        pairs.T @ each
+        for each in (
+            totals.plain.count,
+            totals.plain.square + totals.plain.count * totals.plain.mean**2,
+            totals.plain.count * totals.plain.mean,
+        )
+    )
+    number = number.clip(1)
+    error = np.sqrt(np.maximum(square - first**2 / number, 0.0)) / number
     return [
-        f"dp and kl are over a sample of {len(means.prob):,} of {count:,.0f} candidates, and so "
+        f"dp and kl are over a sample of {totals.rows:,} of {count:,.0f} candidates, and so "
         "are the counts of pairs; the standard error of the mean of a pair of groups is at most "
         f"{error.max():.1g}."
     ]
@@ -117,30 +145,46 @@ def on_candidates(predict: Predict, split: Split, test: ScoredPairs) -> dict[str
     graph = split.train
     links = split.test.index[split.test.label == 1]
     held_out = Graph(graph.num_nodes, links, graph.group, side=graph.side)
+    if graph.num_pairs - graph.num_links <= MAX_PAIRS:
+        scored = replace(test, source=_all_candidates(predict, graph, held_out), known={})
+        return dict.fromkeys(("means", "ranks", "links"), scored)
 
-    def scored(found: ScoredCandidates) -> ScoredPairs:
-        index = torch.from_numpy(found.index)
-        return replace(
-            test, logits=found.logits, prob=expit(found.logits), rank=found.logits,
-            groups=graph.pair_groups(index).numpy(), weight=found.weight,
-            label=held_out.is_link(index).double().numpy(),
-            nodes=None if test.nodes is None else found.index,
-        )  # fmt: skip
+    def sampled(found: SampledCandidates) -> ScoredPairs:
+        label = held_out.is_link(torch.from_numpy(found.index)).double().numpy()
+        source = graph_pairs(
+            graph, found.index, found.logits, True, label, found.weight, distinct=True
+        )
+        return replace(test, source=source, known={})
 
-    means, ranks = score_candidates(predict, graph, test.seed)
-    if ranks is means:
-        return dict.fromkeys(("means", "ranks", "links"), scored(means))
+    means, ranks = sample_candidates(predict, graph, test.seed, MAX_PAIRS)
     known = links.numpy(), predict(links.numpy())
     return {
-        "means": scored(_with_links(means, held_out, *known)),
-        "ranks": scored(ranks),
-        "links": scored(_with_links(ranks, held_out, *known)),
+        "means": sampled(_with_links(means, held_out, *known)),
+        "ranks": sampled(ranks),
+        "links": sampled(_with_links(ranks, held_out, *known)),
     }
 
 
+def _all_candidates(predict: Predict, graph: Graph, held_out: Graph) -> PairSource:
+    """Every candidate of a graph, with its logit, and whether it is a held-out link."""
+    candidates = candidates_of(graph)
+    first, second = candidates.groups.T
+    groups = candidates.groups
+    if graph.unknown_kept:
+        known = known_group_pairs(graph)[first, second]
+        groups = np.where(known[:, None], groups, NO_GROUP)
+    used = candidates.counts > 0
+    key, pair = listed_pairs(groups[used])
+    kind = np.zeros(len(groups), dtype=np.int64)
+    kind[used] = 2 * (pair + 1)
+    links = held_out.links[~graph.is_link(held_out.links)]
+    kinds = Kinds.all(key, 2, tuple(graph.group_names))
+    return score_candidates(candidates, predict, kinds, kind, candidates.ranks(links))
+
+
 def _with_links(
-    found: ScoredCandidates, held_out: Graph, links: np.ndarray, logits: np.ndarray
-) -> ScoredCandidates:
+    found: SampledCandidates, held_out: Graph, links: np.ndarray, logits: np.ndarray
+) -> SampledCandidates:
     """A sample with every link once; its other pairs represent what is left of theirs."""
     other = ~held_out.is_link(torch.from_numpy(found.index)).numpy()
     kind, link_kind = (_group_pair(held_out, index) for index in (found.index, links))

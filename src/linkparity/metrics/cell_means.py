@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkparity.pairs.source import membership
 from linkparity.support.arrays import whole_number
-from linkparity.support.display import Grid, counted, format_number, or_none
+from linkparity.support.display import Grid, cell_label, counted, format_number, or_none
 from linkparity.support.errors import InputError
 from linkparity.support.registry import Registry
 
@@ -35,11 +36,6 @@ class ViewCells:
 
     member: "csr_array"
     groups: tuple[tuple[str, ...], ...]
-
-
-def cell_label(names: Sequence[str]) -> str:
-    """The name of a cell, from those of its groups: ``left – right``."""
-    return " – ".join(names)
 
 
 def cell_labels(groups: Sequence[tuple[str, ...]]) -> list[str]:
@@ -98,15 +94,6 @@ def _group(key: np.ndarray, names: Sequence[str]) -> ViewCells:
     return ViewCells(
         membership(cell, len(groups)), tuple((_name(g, names),) for g in groups.tolist())
     )
-
-
-def membership(cell: np.ndarray, size: int) -> "csr_array":
-    """Counts ``(G, size)`` from the cells ``(G, K)`` that each row counts in, −1 for none."""
-    from scipy.sparse import csr_array
-
-    row, column = np.nonzero(cell >= 0)
-    ones = np.ones(len(row), dtype=np.int64)
-    return csr_array((ones, (row, cell[row, column])), shape=(len(cell), size))
 
 
 def _name(group: int, names: Sequence[str]) -> str:

@@ -35,7 +35,7 @@ class CellSums:
         of links and its mean over links are unknown.
         """
         caller = "CellSums.update"
-        _, h, _ = check_scores(caller, None, prob)
+        h = check_scores(caller, prob=prob)
         key, code = occurring_pairs(group_array(caller, groups, len(h)))
         w, y = weight_array(caller, weight, len(h)), label_array(caller, labels, len(h))
         y = np.full_like(h, np.nan) if y is None else y

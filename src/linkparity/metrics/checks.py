@@ -6,15 +6,13 @@ import numpy as np
 import torch
 
 from linkparity.criteria.group_pairs import check_groups
-from linkparity.graph.groups import NO_GROUP, is_unknown, number_groups
-from linkparity.support.arrays import check_labels, check_weights, expit, logit
+from linkparity.reading.groups import NO_GROUP, is_unknown, number_groups
+from linkparity.support.arrays import check_labels, check_weights
 from linkparity.support.errors import InputError
 
 
-def check_scores(
-    caller: str, logits: object, prob: object
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Logits, probabilities, and the scores as received, from whichever is given."""
+def check_scores(caller: str, logits: object = None, prob: object = None) -> np.ndarray:
+    """``(P,)`` float64 logits or probabilities, whichever is given."""
     if (logits is None) == (prob is None):
         given = "neither" if logits is None else "both"
         raise InputError(f"give either logits or prob, got {given}", caller=caller)
@@ -29,13 +27,13 @@ def check_scores(
         problem = f"has {count} nan of {len(score)}, the first at position {first}"
         raise InputError(problem, "leave those pairs out", argument=name, caller=caller)
     if logits is not None:
-        return score, expit(score), score
+        return score
     outside = (score < 0) | (score > 1)
     if outside.any():
         first = int(outside.argmax())
         problem = f"must be in [0, 1], got {score[first]:g} at position {first}"
         raise InputError(problem, "give logits as {logits=}", argument=name, caller=caller)
-    return logit(score), score, score
+    return score
 
 
 def group_array(caller: str, groups: object, size: int) -> np.ndarray:

@@ -8,11 +8,12 @@ import numpy as np
 
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.criteria.cells import find_criterion
-from linkparity.metrics.candidates import on_candidates, sample_notes
+from linkparity.metrics.candidates import graph_pairs, on_candidates, sample_notes
 from linkparity.metrics.cell_means import GapDetails, gap_details
+from linkparity.metrics.checks import check_scores
 from linkparity.metrics.fairlearn_frame import cell_frame
 from linkparity.metrics.intervals.estimates import INTERVALS, NAN, Estimate, few_nodes
-from linkparity.metrics.measures import MEASURES
+from linkparity.metrics.measures import MEASURES, check_measures, measurable, take_measures
 from linkparity.metrics.results import CellScore, Measured, by_measure, cell_scores
 from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.support.arrays import logit
@@ -110,6 +111,7 @@ def evaluate(
     ``kl`` is measured for ``model.criterion`` where that is one of linkparity's, else for ``dp``.
     """
     kind = intervals
+    check_measures(measures, pairs != "test", "use {pairs=candidates}", "evaluate")
     sets = scored_sets(model, split, confidence, view, seed, kind, pairs, min_pairs)
     return measure(sets, measures)
 
@@ -138,14 +140,15 @@ def scored_sets(
     ours = isinstance(criterion, Criterion) or (
         isinstance(criterion, str) and criterion in CRITERIA
     )
-    kept = getattr(graph, "unknown_kept", False)
-    scored = ScoredPairs.of(
-        groups=graph.pair_groups(test.index) if kept else graph.group[test.index],
-        labels=test.label, weight=test.weight,
-        names=graph.group_names, embedding=getattr(model, "embedding_", None),
-        node_group=graph.group, criterion=criterion if ours else "dp", view=view,
-        confidence=confidence, seed=seed, nodes=test.index if intervals == "nodes" else None,
-        min_pairs=min_pairs, **{kind: predict(test.index.numpy())},
+    index = test.index.numpy()
+    source = graph_pairs(
+        graph, index, check_scores("evaluate", **{kind: predict(index)}), kind == "logits",
+        test.label.double().numpy(), test.weight.double().numpy(),
+    )  # fmt: skip
+    scored = ScoredPairs.checked(
+        source, embedding=getattr(model, "embedding_", None), node_group=graph.group,
+        criterion=criterion if ours else "dp", view=view, confidence=confidence, seed=seed,
+        min_pairs=min_pairs, by_node=intervals == "nodes",
     )  # fmt: skip
     if pairs == "test":
         return {"test": scored}
@@ -215,6 +218,7 @@ def score_pairs(
     0.9
     """
     INTERVALS[intervals]  # an unknown name is refused before any work
+    check_measures(measures, False, "use evaluate with {pairs=candidates}", "score_pairs")
     scored = ScoredPairs.of(
         logits, groups, labels, weight, prob=prob, names=group_names, embedding=embedding,
         node_group=node_group, baseline=baseline, criterion=criterion, view=view,
@@ -236,37 +240,26 @@ def measure(
         measures: names of the measures wanted, all by default.
         on_measure: called with the name of each measure before it is taken.
     """
-    for name in measures or ():
-        MEASURES[name]
     wanted = {name for name in MEASURES if measures is None or name in measures}
     test, candidates = given["test"], "means" in given
     sets = {"test": test, "means": test, "ranks": test, "links": test} | given
 
-    def take(name: str) -> Estimate:
-        if name not in wanted:
-            return Estimate(NAN, 0, MEASURES[name].unit)
-        if on_measure is not None:
-            on_measure(name)
-        return MEASURES[name].function(sets[MEASURES[name].over])
-
-    found = {
-        name: take(name)
-        for name, each in MEASURES.items()
-        if candidates or "candidates" not in each.needs
-    }
+    known = {name: MEASURES[name] for name in measurable(MEASURES, candidates)}
+    taken = take_measures(sets, [name for name in known if name in wanted], on_measure)
+    found = {name: taken.get(name, Estimate(NAN, 0, m.unit)) for name, m in known.items()}
     notes = [f"{name}: {e.note}." for name, e in found.items() if e.note] + few_nodes(found)
     if test.confidence is not None:
-        notes.insert(0, INTERVALS["pairs" if test.nodes is None else "nodes"])
+        notes.insert(0, INTERVALS["nodes" if test.shares_nodes else "pairs"])
     if not candidates:
-        cells = cell_scores(test.means, test.label is not None, found)
+        cells = cell_scores(test.means, test.labelled, found)
     else:
         notes[:0] = [PAIRS["candidates"], *sample_notes(given["means"])]
         cells = cell_scores(sets["means"].means, True, {"dp": found["dp"]})
         cells = _with_test_links(cells, cell_scores(test.means, True, {"eo": found["eo"]}))
     return Scores(
         **by_measure(found),
-        pairs=len(test.prob),
-        links=None if test.label is None else int(test.label.sum()),
+        pairs=test.source.size,
+        links=test.links,
         cells=cells,
         notes=tuple(notes),
         view=test.view,
@@ -282,7 +275,7 @@ def _gap_details(sets: dict[str, ScoredPairs], wanted: set[str]) -> dict[str, Ga
     found: dict[str, GapDetails] = {}
     for name in ("dp", "eo"):
         scored = sets[MEASURES[name].over]
-        if name in wanted and (name == "dp" or scored.label is not None):
+        if name in wanted and (name == "dp" or scored.labelled):
             found[name] = gap_details(scored.means, name == "eo", scored.min_pairs)
     return found
 

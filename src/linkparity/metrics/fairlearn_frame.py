@@ -19,7 +19,7 @@ def cell_frame(scored: ScoredPairs) -> Any:
     Without fairlearn, an object with its attributes ``overall`` and ``by_group`` and its method
     ``difference``. The difference of ``mean`` is ``dp``, that of ``link_mean`` is ``eo``.
     """
-    if not len(scored.in_cells):
+    if not scored.means.pairs.any():
         raise InputError(
             f"no pair is in a cell of the view {scored.view!r}",
             "give groups to some of the pairs", caller="scores.frame",
@@ -34,7 +34,7 @@ def plain_frame(scored: ScoredPairs) -> Any:
     cells = scored.means
     columns = {"pairs": cells.pairs.astype(float), "mean": cells.mean}
     weights = {"mean": cells.weight}
-    if scored.label is not None:
+    if scored.labelled:
         columns |= {"links": cells.links, "link_mean": cells.link_mean}
         weights |= {"link_mean": cells.links}
     total = {
@@ -55,25 +55,27 @@ def metric_frame(scored: ScoredPairs) -> Any:
     """A ``fairlearn.metrics.MetricFrame`` of the scored pairs, one row per pair and cell."""
     import pandas as pd
 
-    cells, used = scored.cells, scored.in_cells
-    times = cells.member[scored.code[used]].tocoo()
-    pair, cell = np.repeat(used[times.row], times.data), np.repeat(times.col, times.data)
+    rows = scored.rows
+    times = scored.member[rows.kind].tocoo()
+    pair, cell = np.repeat(times.row, times.data), np.repeat(times.col, times.data)
+    label = np.maximum(scored.source.kinds.label, 0)[rows.kind]
     metrics = {
         "pairs": lambda label, prob: float(len(prob)),
         "mean": lambda label, prob, sample_weight: _mean(prob, sample_weight),
     }
-    if scored.label is not None:
+    if scored.labelled:
         metrics |= {
             "links": lambda label, prob: float(np.sum(label)),
             "link_mean": lambda label, prob: _mean(prob, label),
         }
-    names = np.array(cell_labels(cells.groups), dtype=object)
+    names = np.array(cell_labels(scored.cells.groups), dtype=object)
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     return import_module("fairlearn.metrics").MetricFrame(
         metrics=metrics,
-        y_true=np.zeros(len(pair)) if scored.label is None else scored.label[pair],
-        y_pred=scored.prob[pair],
+        y_true=label[pair].astype(np.float64),
+        y_pred=rows.prob[pair],
         sensitive_features=pd.Series(names[cell], name="groups"),
-        sample_params={"mean": {"sample_weight": scored.weight[pair]}},
+        sample_params={"mean": {"sample_weight": weight[pair]}},
     )
 
 

@@ -1,14 +1,21 @@
 """How far a model is from parity, in nats: ``kl``."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import torch
 
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.criteria.cells import find_criterion
-from linkparity.criteria.group_pairs import LARGEST, occurring_pairs
-from linkparity.graph.groups import NO_GROUP
+from linkparity.criteria.group_pairs import LARGEST
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.scored_pairs import ScoredPairs
+from linkparity.pairs.arrays import ArrayPairs
+from linkparity.pairs.fit import fit_pairs
+from linkparity.pairs.source import Kinds
+from linkparity.projection.solver import Infeasible, NotConverged
+from linkparity.reading.groups import NO_GROUP
 from linkparity.support.errors import InputError
 
 
@@ -22,62 +29,74 @@ def kl(scored: ScoredPairs) -> Estimate:
     fewer than two cells with weight.
     """
     chosen = find_criterion(scored.criterion)
-    if chosen.cells is not None and len(chosen.cells) != len(scored.logits):
-        return _none(
-            f"the custom criterion is about {len(chosen.cells)} pairs, but there are "
-            f"{len(scored.logits)}"
-        )
+    size = scored.source.size
+    if chosen.cells is not None and len(chosen.cells) != size:
+        problem = f"the custom criterion is about {len(chosen.cells)} pairs, but there are {size}"
+        return _none(problem)
     if chosen.needs_baseline and scored.baseline is None:
         return _none(f"{chosen.name} needs a baseline's decisions, and none were given")
-    if chosen.needs_labels and not chosen.needs_baseline and scored.label is None:
+    unlabelled = chosen.needs_labels and not chosen.needs_baseline and not scored.labelled
+    if unlabelled and not scored.name:
         return _none(f"{chosen.name} needs labels, and none were given")
-    if np.isinf(scored.logits).any():
-        extreme = int(np.isinf(scored.logits).sum())
+    scored, chosen = _by_kind(scored, chosen)
+    if not scored.name and scored.totals.certain:
+        extreme = scored.totals.certain
         return _none(f"{extreme} probabilities are exactly 0 or 1, which no tilt can move")
-    groups = _renumbered(scored.groups, chosen)
-    size = int(groups.max(initial=-1)) + 1
-    if groups.ndim == 2 and size > LARGEST:
-        return _none(f"there are {size:,} groups, more than the {LARGEST:,} of a projection")
-    return _project(scored, chosen, groups)
+    kinds = _renumbered(scored.source.kinds, chosen)
+    groups = int(kinds.key.max(initial=-1)) + 1
+    if kinds.key.shape[1] == 2 and groups > LARGEST:
+        return _none(f"there are {groups:,} groups, more than the {LARGEST:,} of a projection")
+    return _project(scored, chosen, kinds)
 
 
-def _renumbered(groups: np.ndarray, criterion: Criterion) -> np.ndarray:
+def _by_kind(scored: ScoredPairs, criterion: Criterion) -> tuple[ScoredPairs, Criterion]:
+    """The pairs with kinds that tell the criterion's cells apart, and the criterion about kinds."""
+    source = scored.source
+    if criterion.cells is None and not criterion.needs_baseline:
+        return scored, criterion
+    assert isinstance(source, ArrayPairs)
+    if criterion.cells is not None:
+        cell = criterion.cells.numpy(force=True)
+        kinds = Kinds.all(np.arange(int(cell.max(initial=-1)) + 1)[:, None], 1)
+        known = copy(criterion)
+        known.cells = torch.from_numpy(kinds.pair)
+        moved = source.recoded(cell + 1, kinds)
+        return replace(scored, source=moved, known={}), known
+    assert scored.baseline is not None
+    kinds = Kinds.all(source.kinds.key, 2, source.kinds.names)
+    pair = source.kinds.pair[scored.rows.kind]
+    moved = source.recoded(2 * (pair + 1) + scored.baseline.astype(np.int64), kinds)
+    return replace(scored, source=moved, known={}), criterion
+
+
+def _renumbered(kinds: Kinds, criterion: Criterion) -> Kinds:
     """The groups that occur, numbered 0, 1, 2 …, where that gives the criterion the same cells.
 
     A criterion of one's own may look at the groups, and meets them as they are.
     """
     if criterion not in CRITERIA.values():
-        return groups
-    if criterion.by_group_pair:
-        return occurring_pairs(groups)[1]
-    distinct = np.unique(groups[groups >= 0])
-    return np.where(groups < 0, NO_GROUP, np.searchsorted(distinct, groups))
+        return kinds
+    distinct = np.unique(kinds.key[kinds.key >= 0])
+    key = np.where(kinds.key < 0, NO_GROUP, np.searchsorted(distinct, kinds.key))
+    return replace(kinds, key=key)
 
 
-def _project(scored: ScoredPairs, criterion: Criterion, groups: np.ndarray) -> Estimate:
-    from linkparity.projection.i_projection import i_project
-    from linkparity.projection.solver import NotConverged
-
-    weight = torch.from_numpy(scored.weight)
-    label = scored.baseline if criterion.needs_baseline else scored.label
+def _project(scored: ScoredPairs, criterion: Criterion, kinds: Kinds) -> Estimate:
+    totals = scored.totals
     try:
-        projection = i_project(
-            torch.from_numpy(scored.logits),
-            groups=torch.from_numpy(groups),
-            criterion=criterion,
-            labels=None if label is None else torch.from_numpy(label),
-            weight=weight,
-            target="model",
-        )
-    except (InputError, NotConverged) as error:
+        found = fit_pairs(scored.source, totals, criterion, kinds=kinds, where=scored.name)
+    except (Infeasible, NotConverged) as error:
+        return _none(error.message.problem if scored.name else str(error))
+    except InputError as error:
+        if scored.name:
+            raise
         return _none(str(error))
-    counted = (projection.cell >= 0) & (weight > 0)
-    count = int(counted.sum())
-    cells = len(np.unique(projection.cell[counted].numpy()))
+    count = int(totals.heavy[found.cells.cell.numpy() >= 0].sum())
+    cells = int(np.count_nonzero(found.cells.mass))
     if cells < (2 if criterion.cells is None else 1):
         reason = f"needs pairs in two cells of {criterion.name}, got {cells}"
         return Estimate(NAN, count, reason=reason)
-    return Estimate(float(projection.kl) / float(weight[counted].sum()), count)
+    return Estimate(found.kl, count)
 
 
 def _none(reason: str) -> Estimate:

@@ -1,6 +1,6 @@
 """The table of measures: everything that lists, explains or prints measures reads it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from linkparity.metrics.gaps import dp, eo
@@ -9,6 +9,7 @@ from linkparity.metrics.kl import kl
 from linkparity.metrics.ranks import ap, auc, rdp
 from linkparity.metrics.rb import rb
 from linkparity.metrics.scored_pairs import ScoredPairs
+from linkparity.support.errors import InputError
 from linkparity.support.registry import Registry
 
 
@@ -29,6 +30,7 @@ class Measure:
         in_views: Whether an audit has it in every view.
         in_runs: Whether tables of runs have a column for it; a run's row always has its value.
         for_criterion: Whether its value is about one criterion.
+        has_interval: Whether its estimate has an interval.
         over: ``"means"``, ``"ranks"`` or ``"links"`` if it can be measured over all candidates:
             which of three samples of them it needs where there are too many; else ``"test"``.
     """
@@ -45,6 +47,7 @@ class Measure:
     in_views: bool = False
     in_runs: bool = True
     for_criterion: bool = False
+    has_interval: bool = True
     over: str = "test"
 
     def label(self, criterion: str) -> str:
@@ -71,7 +74,7 @@ _ALL = (
         "Average precision",
         "Mean precision at the ranks where true links appear. The fraction of links among all "
         "pairs is chance, 1 is perfect.",
-        ap, parity=None, worst=0.0, needs=("labels",), in_runs=False,
+        ap, parity=None, worst=0.0, needs=("labels",), in_runs=False, has_interval=False,
     ),
     Measure(
         "dp",
@@ -98,14 +101,15 @@ _ALL = (
         "Group in the embedding",
         "How well a linear classifier predicts a node's group from its embedding, as an AUC. "
         "0.5 is chance, 1 is the worst.",
-        rb, parity=0.5, worst=1.0, unit="nodes", needs=("embedding",),
+        rb, parity=0.5, worst=1.0, unit="nodes", needs=("embedding",), has_interval=False,
     ),
     Measure(
         "kl",
         "Distance to parity",
         "KL-divergence to the nearest scores at parity, in nats per pair. 0 is parity; there is "
         "no upper bound.",
-        kl, parity=0.0, worst=None, in_tables=True, for_criterion=True, over="means",
+        kl, parity=0.0, worst=None, in_tables=True, for_criterion=True, has_interval=False,
+        over="means",
     ),
 )  # fmt: skip
 
@@ -114,3 +118,47 @@ MEASURES: Registry[Measure] = Registry("measure", {each.name: each for each in _
 #: The measures of an audit of a score table, and those that it has in every view.
 TABLE_MEASURES = tuple(each.name for each in _ALL if each.in_tables)
 VIEW_MEASURES = tuple(each.name for each in _ALL if each.in_views)
+
+
+def check_measures(
+    names: Iterable[str] | None, candidates: bool, fix: str, caller: str = ""
+) -> None:
+    """Refuse unknown names, and without ``candidates`` measures that need them.
+
+    Args:
+        names: of the measures wanted; None for all that there are.
+        candidates: whether candidates are measured too.
+        fix: how to have them measured.
+        caller: the function that was called.
+    """
+    for name in names or ():
+        if name not in measurable([name], candidates):
+            problem = f"names {name}, which needs candidates"
+            raise InputError(problem, fix, argument="measures", caller=caller)
+
+
+def measurable(names: Iterable[str], candidates: bool) -> list[str]:
+    """The names without those of measures that need candidates, where there are none."""
+    return [each for each in names if candidates or "candidates" not in MEASURES[each].needs]
+
+
+def take_measures(
+    scored: ScoredPairs | Mapping[str, ScoredPairs],
+    names: Iterable[str],
+    on_measure: Callable[[str], object] | None = None,
+) -> dict[str, Estimate]:
+    """The measures of some pairs.
+
+    Args:
+        scored: the pairs; of several sets, those that a measure is over.
+        names: of the measures.
+        on_measure: called with the name of each measure before it is taken.
+    """
+    found = {}
+    for name in names:
+        if on_measure is not None:
+            on_measure(name)
+        measure = MEASURES[name]
+        pairs = scored if isinstance(scored, ScoredPairs) else scored[measure.over]
+        found[name] = measure.function(pairs)
+    return found

@@ -99,6 +99,7 @@ def _grid_search(two: bool, seed: int) -> Any:
 def _left_out(scored: ScoredPairs, small: np.ndarray, sizes: np.ndarray) -> str:
     if not len(small):
         return ""
-    named = (scored.names[g] if g < len(scored.names) else str(g) for g in small)
+    names = scored.source.kinds.names
+    named = (names[g] if g < len(names) else str(g) for g in small)
     listed = ", ".join(f"{name} ({sizes[g]})" for name, g in zip(named, small, strict=True))
     return f"groups of fewer than {MIN_GROUP} nodes are left out: {listed}"

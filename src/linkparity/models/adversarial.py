@@ -9,12 +9,12 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import NO_GROUP
 from linkparity.models.filters import Discriminator
+from linkparity.models.training.loop import Adam, Diverged, Processes, training_pairs
+from linkparity.models.training.objective import Objective, Settings
 from linkparity.projection import NotConverged
+from linkparity.reading.groups import NO_GROUP
 from linkparity.support.randomness import random_order
-from linkparity.training.loop import Adam, Diverged, Processes, training_pairs
-from linkparity.training.objective import Objective, Settings
 
 if TYPE_CHECKING:
     from linkparity.models.cfc import CFC

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 from linkparity.criteria import Cells
 from linkparity.criteria.constrained_group_pairs import group_pair_sizes, known_group_pairs
 from linkparity.graph import Graph
-from linkparity.graph.groups import NO_GROUP
+from linkparity.models.training.loop import Diverged, TrainingWarning, gradient_steps
+from linkparity.models.training.objective import Epoch, Objective, Settings
+from linkparity.reading.groups import NO_GROUP
 from linkparity.support.errors import InputError, warn
-from linkparity.training.loop import Diverged, TrainingWarning, gradient_steps
-from linkparity.training.objective import Epoch, Objective, Settings
 
 #: Number of pairs that a model is tried on.
 TRIED_PAIRS = 8

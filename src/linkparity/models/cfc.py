@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import NO_GROUP, GraphWarning, number_groups
 from linkparity.models.adversarial import AdversarialTraining
 from linkparity.models.base import LinkModel
 from linkparity.models.filters import Filter
+from linkparity.models.training.objective import Epoch, Objective, Settings
+from linkparity.reading.groups import NO_GROUP, GraphWarning, number_groups
 from linkparity.support.arrays import whole_number
 from linkparity.support.errors import InputError
-from linkparity.training.objective import Epoch, Objective, Settings
 
 
 class CFC(LinkModel):

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import GraphWarning
 from linkparity.models.cne import CNE
 from linkparity.models.degrees import (
     DECIDE_PAIRS,
@@ -18,9 +17,10 @@ from linkparity.models.degrees import (
     solve_classes,
 )
 from linkparity.models.own_losses import ParityInUse
+from linkparity.models.training.loop import adam_steps, training_pairs
+from linkparity.models.training.objective import Epoch, Objective, Settings
+from linkparity.reading.groups import GraphWarning
 from linkparity.support.errors import warn
-from linkparity.training.loop import adam_steps, training_pairs
-from linkparity.training.objective import Epoch, Objective, Settings
 
 #: Links that a node may gain or lose because the other side has degrees of 0, or full ones.
 TRACE = 1e-7

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import GraphWarning
+from linkparity.reading.groups import GraphWarning
 from linkparity.support.arrays import expit
 from linkparity.support.errors import warn
 

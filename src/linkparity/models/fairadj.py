@@ -11,9 +11,9 @@ from linkparity.models.base import LinkModel, group_cells
 from linkparity.models.gae import checked_features, glorot
 from linkparity.models.learned_adjacency import Support
 from linkparity.models.own_losses import VariationalPairs
+from linkparity.models.training.loop import adam_steps
+from linkparity.models.training.objective import Epoch, Objective, Settings
 from linkparity.support.errors import InputError
-from linkparity.training.loop import adam_steps
-from linkparity.training.objective import Epoch, Objective, Settings
 
 #: Steps on the weights between the steps on the adjacency matrix.
 ROUND = 50

@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 
 from linkparity.graph.graph import Graph
-from linkparity.graph.groups import NO_GROUP
 from linkparity.models.base import LinkModel
 from linkparity.models.gae import GAE, SparseMatrix, normalised_adjacency
 from linkparity.models.own_losses import ParityInUse
+from linkparity.models.training.loop import adam_steps, training_pairs
+from linkparity.models.training.objective import Epoch, Objective, PairSet, ScoredBatch, Settings
+from linkparity.reading.groups import NO_GROUP
 from linkparity.support.errors import InputError
-from linkparity.training.loop import adam_steps, training_pairs
-from linkparity.training.objective import Epoch, Objective, PairSet, ScoredBatch, Settings
 
 #: Epochs that are trained on one subgraph.
 REDRAW = 10

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel
 from linkparity.models.skip_gram import Corpus, SkipGram, check_node_count, fit_skip_gram
-from linkparity.training.loop import gradient_steps
-from linkparity.training.objective import Epoch, Objective, Settings
+from linkparity.models.training.loop import gradient_steps
+from linkparity.models.training.objective import Epoch, Objective, Settings
 
 
 class DeepWalk(LinkModel):

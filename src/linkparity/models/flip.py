@@ -14,16 +14,16 @@ from linkparity.models.base import LinkModel, group_cells
 from linkparity.models.fairwalk import Walker
 from linkparity.models.gae import glorot
 from linkparity.models.skip_gram import Corpus, SkipGram, check_node_count
-from linkparity.support.errors import InputError
-from linkparity.training.loop import Adam, Processes, adam_steps, backward_step
-from linkparity.training.objective import (
+from linkparity.models.training.loop import Adam, Processes, adam_steps, backward_step
+from linkparity.models.training.objective import (
     Epoch,
     Objective,
     Settings,
     pair_weights,
     parity_weights,
 )
-from linkparity.training.sampled import SampledBatch, SampledPairs
+from linkparity.models.training.sampled import SampledBatch, SampledPairs
+from linkparity.support.errors import InputError
 
 #: Steps of each player in an epoch, on as many parts of the training pairs.
 BATCHES = 20

@@ -9,8 +9,8 @@ from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel
 from linkparity.models.degrees import solve_degrees
 from linkparity.models.maxent_solver import solve_maxent
+from linkparity.models.training.objective import Epoch, Objective, Settings
 from linkparity.support.errors import InputError
-from linkparity.training.objective import Epoch, Objective, Settings
 
 
 class MaxEnt(LinkModel):

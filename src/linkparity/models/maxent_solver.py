@@ -27,12 +27,12 @@ from linkparity.criteria import Cells
 from linkparity.criteria.base import ConstraintMatrix
 from linkparity.graph import Graph
 from linkparity.models.degrees import Classes, classes, solve_distinct_degrees
+from linkparity.models.training.objective import Epoch
 from linkparity.projection import FairnessRegularizer, NotConverged
 from linkparity.projection.fit import Fit
 from linkparity.projection.solver import Problem
 from linkparity.projection.sums import tensor_sums
 from linkparity.support.errors import InputError
-from linkparity.training.objective import Epoch
 
 #: Largest gradient per node of the mean loss at the end; what is aimed at, and what is enough.
 AIM, ENOUGH = 1e-11, 1e-8

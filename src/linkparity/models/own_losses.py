@@ -9,11 +9,9 @@ from torch.nn.functional import softplus
 
 from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel
-from linkparity.projection.sums import Sums
-from linkparity.support.errors import InputError
-from linkparity.training.all_pairs.layout import AllPairs
-from linkparity.training.loop import MAX_PAIRS, Processes
-from linkparity.training.objective import (
+from linkparity.models.training.all_pairs.layout import AllPairs
+from linkparity.models.training.loop import MAX_PAIRS, Processes
+from linkparity.models.training.objective import (
     Objective,
     PairSet,
     PairWeights,
@@ -22,6 +20,8 @@ from linkparity.training.objective import (
     pair_weights,
     parity_weights,
 )
+from linkparity.projection.sums import Sums
+from linkparity.support.errors import InputError
 
 #: ``(n, d)`` embeddings of one draw, their means and the logarithms of their deviations.
 Draw = Callable[[], tuple[Tensor, Tensor, Tensor]]

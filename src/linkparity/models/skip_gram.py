@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from linkparity.models.training.loop import Adam
 from linkparity.support.errors import InputError
-from linkparity.training.loop import Adam
 
 #: Nodes whose matrix of counts is held in memory.
 MOST_NODES = 12_000

@@ -14,21 +14,19 @@ grid of tilts, between whose points the means are known cubics, and then refined
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from linkparity.criteria import CRITERIA, Cells, Criterion
-from linkparity.projection.fit import Fit, FitGoal
-from linkparity.projection.i_projection import check_logits, fit_logits
+from linkparity.projection.fit import Fit
 from linkparity.projection.solver.shared_tilt import SharedTilts, refine, search
-from linkparity.projection.sums import Sums, SumSource, binned_sums, tensor_sums
+from linkparity.projection.sums import Sums, SumSource
 from linkparity.support.errors import InputError
 
 TILT_BY = ("groups", "labels")
-#: No tilt of a saved file is further from 0; at 745 the smallest float64 becomes 1/2.
-LARGEST_TILT = 1e6
+#: No tilt of a saved file is further from 0, since no fit gives one: a logit that can be tilted is
+#: at most 700 in absolute value, that of a mean as well, and a tilt may exceed their sum by 40.
+LARGEST_TILT = 1500.0
 #: Beyond the largest logit by this, a tilt changes no mean by more than 1e-6.
 MARGIN = 14.0
 #: A mean that cannot meet its target may be so much further from it than the nearest one.
@@ -62,41 +60,10 @@ class GroupTilts:
     Attributes:
         tilt: ``(G,)`` by the cells of :func:`group_criterion`; 0 where nothing is constrained.
         residual: largest distance of a constrained mean from its target at these tilts.
-        constrained: ``(G,)`` whether any weight of the pair of groups is under a constraint.
     """
 
     tilt: np.ndarray
     residual: float
-    constrained: np.ndarray
-
-
-def project_by_group(
-    logits: Tensor, groups: Tensor, criterion: Criterion, **asked: Any
-) -> tuple[GroupTilts, Cells]:
-    """Find one tilt per pair of groups for logits in memory.
-
-    Args:
-        logits: ``(P,)`` finite.
-        groups: ``(P, 2)`` or ``(P,)``, as in :func:`~linkparity.i_project`.
-        criterion: which parity.
-        asked: ``labels``, ``weight``, ``target`` and ``tolerance`` of ``i_project``.
-
-    Returns:
-        The tilts, and the pairs in the cells that these belong to.
-    """
-    x, bound = check_logits(logits)
-    labels, weight = asked.get("labels"), asked.get("weight")
-    by_group = Cells.prepare(groups, group_criterion(criterion), weight=weight)
-    cells = Cells.prepare(groups, criterion, labels, weight)
-    if cells.total == 0:
-        none = np.zeros(len(by_group.mass))
-        return GroupTilts(none, 0.0, none > 0), by_group
-    goal = FitGoal.of(cells, asked.get("target", "model"), asked.get("tolerance", 0.0))
-    fit, source = fit_logits(x, cells, goal, bound)
-    exact = source if criterion.tilts_by_group else tensor_sums(x, cells, exact=True)
-    found = fit_group_tilts(fit, by_group, exact, lambda: binned_sums(x, cells), bound)
-    source.close()
-    return found, by_group
 
 
 def fit_group_tilts(
@@ -131,8 +98,7 @@ def fit_group_tilts(
         low, high = np.maximum(low, near - half), np.minimum(high, near + half)
         tilt = refine(means, found, low, near, high)
     error = np.abs(means.at(tilt)[0])
-    constrained = np.bincount(means.owner, minlength=size) > 0
-    return GroupTilts(tilt, float(error.max(initial=0.0)), constrained)
+    return GroupTilts(tilt, float(error.max(initial=0.0)))
 
 
 def _used_sums(source: SumSource, used: np.ndarray) -> SumSource:

@@ -17,8 +17,6 @@ from torch.nn.functional import softplus
 from linkparity.criteria.cells import Cells
 from linkparity.support.arrays import SMALL, Chunk, sum_segments
 
-#: Bins per unit of logit; tilts fitted to them have about ten correct digits.
-BINS = 64
 #: Tilts beyond these lose digits in the short formula for the KL-divergence.
 STEEP = {torch.float32: 6.0, torch.float64: 20.0}
 
@@ -185,6 +183,7 @@ class ChunkedSums(RememberedSums):
 
         :math:`\sum w [t \sigma(x + t) - \log(1 + \sigma(x)(e^t - 1))]`, from the smaller side.
         """
+        sums = self(tilt)  # which may change the sides
         turned = self.side * tilt
         steep = np.abs(turned) > STEEP[self.x.dtype]
         factor = np.expm1(np.where(steep, 0.0, turned))
@@ -196,7 +195,6 @@ class ChunkedSums(RememberedSums):
             for (m, _, _), part, into in parts:
                 torch.mul(part, float(factor[m]), out=into)
             log += chunk.sum(self._weigh(spare.log1p_(), chunk, spare))
-        sums = self(tilt)
         total = turned * np.where(self.side > 0, sums.yes, sums.no) - self.unit * log
         for m in np.flatnonzero(steep & (self.mass > 0)).tolist():
             total[m] = self.unit * self._exact_divergence(m, tilt[m])
@@ -304,32 +302,3 @@ def pair_divergence(x: Tensor, tilt: Tensor) -> Tensor:
     near = torch.log1p(torch.sigmoid(y) * torch.expm1(turned))
     log = torch.where(turned > 30, softplus(y + turned) - softplus(y), near)
     return turned * torch.sigmoid(y + turned) - log
-
-
-def binned_sums(logits: Tensor, cells: Cells) -> SegmentSums:
-    r"""Nearly the same sums from two logits per cell and bin, far fewer than the pairs.
-
-    .. math:: \sum_{k \in b} w_k f(x_k) \approx \tfrac{W_b}{2} [f(\mu_b - s_b) + f(\mu_b + s_b)]
-
-    with μ and s the mean and the standard deviation of the logits of a bin: exact up to the third
-    moment of f within the bin.
-    """
-    x = logits if cells.order is None else logits.index_select(0, cells.order)
-    x = x.detach().cpu().double()
-    weight = torch.ones_like(x) if cells.weight is None else cells.weight.cpu().double()
-    cell = torch.from_numpy(np.repeat(np.arange(len(cells.mass)), np.diff(cells.start)))
-    edge, place = torch.unique((x * BINS).floor(), return_inverse=True)
-    found, of = torch.unique(cell * len(edge) + place, return_inverse=True)
-    offset = x - edge[place] / BINS
-    total, first, second = (
-        torch.bincount(of, weight * part, len(found)).numpy()
-        for part in (torch.ones_like(x), offset, offset**2)
-    )
-    kept = total > 0
-    total, first, second, code = total[kept], first[kept], second[kept], found.numpy()[kept]
-    middle = first / total
-    wide = np.sqrt(np.maximum(second / total - middle**2, 0.0))
-    middle = middle + edge.numpy()[code % max(len(edge), 1)] / BINS
-    both = torch.from_numpy(np.stack([middle - wide, middle + wide], axis=1).reshape(-1))
-    start = 2 * np.searchsorted(code // max(len(edge), 1), np.arange(len(cells.mass) + 1))
-    return SegmentSums(both, torch.from_numpy(np.repeat(total / 2, 2)), start)

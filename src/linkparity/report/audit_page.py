@@ -6,12 +6,12 @@ from itertools import product
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from linkparity.metrics.cell_means import VIEW_TITLES, about_groups, cell_label
+from linkparity.metrics.cell_means import VIEW_TITLES, about_groups
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.printing import end_of_scale
 from linkparity.metrics.results import CellScore
 from linkparity.report.rendering import render
-from linkparity.support.display import counted, format_number
+from linkparity.support.display import cell_label, counted, format_number
 from linkparity.support.files import write_text
 
 if TYPE_CHECKING:

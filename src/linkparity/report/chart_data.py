@@ -12,9 +12,9 @@ from linkparity.experiments.paper import published_seconds
 from linkparity.experiments.results import Spread, Summary
 from linkparity.experiments.row_schema import LEVELS
 from linkparity.experiments.rows import Row
-from linkparity.metrics.cell_means import cell_label
 from linkparity.metrics.results import CellScore
 from linkparity.report.choices import ALL_SEEDS, data_name, is_plain, plain_methods
+from linkparity.support.display import cell_label
 
 #: Squares of heatmaps up to which every seed has its own; beyond, there are means only.
 MAX_SQUARES = 20_000

@@ -7,10 +7,10 @@ from typing import Any
 
 from linkparity.experiments.results import Summary
 from linkparity.experiments.rows import Row
-from linkparity.metrics.cell_means import RELIABLE, cell_label
+from linkparity.metrics.cell_means import RELIABLE
 from linkparity.metrics.measures import MEASURES
 from linkparity.report.choices import data_name, is_plain, plain_methods
-from linkparity.support.display import counted, format_number
+from linkparity.support.display import cell_label, counted, format_number
 
 #: A gap is said to have grown when it did by so much, and by more than a standard deviation.
 GROWN = 0.01

@@ -247,6 +247,20 @@ def split_chunks(start: np.ndarray) -> list[Chunk]:
     return found
 
 
+def add_at(total: np.ndarray, at: np.ndarray, values: np.ndarray | None = None) -> None:
+    """Add values, or 1 each, at some places of an array, which may be much longer."""
+    flat = total.reshape(-1)
+    if len(at) < len(flat) // 4:
+        np.add.at(flat, at, 1.0 if values is None else values)
+    else:
+        flat += np.bincount(at, values, len(flat))
+
+
+def narrow(numbers: np.ndarray, size: int) -> np.ndarray:
+    """Numbers from 0 to below ``size`` in the smallest type; numpy sorts small ones by radix."""
+    return numbers.astype(np.min_scalar_type(max(size - 1, 0)), copy=False)
+
+
 def filled(matrix: Any) -> Any:
     """A sparse matrix, as an array where that is multiplied faster; an array as it is."""
     sparse = getattr(matrix, "nnz", np.inf) <= SPARSE * matrix.shape[0] * matrix.shape[1]

@@ -34,6 +34,11 @@ def format_number(value: float) -> str:
     return f"{value + 0.0:.4f}" if value == 0 or abs(value) >= 1e-3 else f"{value:.1e}"
 
 
+def cell_label(names: Sequence[str]) -> str:
+    """The name of a cell, from those of its groups: ``left – right``."""
+    return " – ".join(names)
+
+
 def format_rounded(value: float, decimals: int, sign: Literal["", "+"] = "") -> str:
     """A number of decimals; two significant digits where these would all be 0.
 

@@ -1,10 +1,10 @@
-"""``audit`` and ``project`` for tables in memory: pandas, polars, Arrow, or any Ibis table."""
+"""``audit`` and ``project`` for tables in memory and streams: pandas, polars, Arrow batches."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkparity.graph.groups import Duplicates, SelfLoops, Unknown, UntidyPolicy
+from linkparity.reading.groups import Duplicates, SelfLoops, Unknown, UntidyPolicy
 
 if TYPE_CHECKING:
     from linkparity.tables.audit_table import Audit
@@ -40,7 +40,7 @@ def audit(
 
     Args:
         scores: table with ``source, target`` and ``score`` (a probability) or ``logit``, and
-            ``label`` (0 or 1) if known; pandas, polars, Arrow or an Ibis table.
+            ``label`` (0 or 1) if known; pandas, polars, Arrow or any stream of Arrow batches.
         sensitive: attribute that makes the groups, a column of ``nodes``; several are crossed.
             Without ``nodes``, the groups are in the columns ``source_…`` and ``target_…``.
         nodes: table with ``node`` and the attribute.
@@ -74,9 +74,9 @@ def audit(
         Every measure as an attribute (``audit.dp``), with intervals, cells and exposure;
         ``print(audit)`` shows them as tables.
     """
+    from linkparity.reading.columns import ReadOptions, listed
+    from linkparity.reading.tables import FrameTables
     from linkparity.tables.audit_table import AuditOptions, audit_table
-    from linkparity.tables.reading.columns import ReadOptions, listed
-    from linkparity.tables.reading.open_frames import FrameTables
 
     options = ReadOptions(
         listed(sensitive), source, target_column, score, logit, label, node,
@@ -154,21 +154,21 @@ def project(
         intervals: as for :func:`audit`.
 
     Returns:
-        A table of the same kind as ``scores``, for an Ibis table an Ibis expression. With
+        A pandas or polars table if ``scores`` is one, else a ``pyarrow.Table``. With
         ``report``, a pair of this table and the report: ``kl``, ``tilts``, the measures ``before``
         and ``after``; ``print(report)`` shows them as tables.
     """
     from linkparity.metrics.intervals.estimates import IntervalOptions
+    from linkparity.reading.columns import ReadOptions, listed
+    from linkparity.reading.tables import FrameTables
     from linkparity.tables.correct_table import ProjectOptions, correct_table
-    from linkparity.tables.reading.columns import ReadOptions, listed
-    from linkparity.tables.reading.open_frames import FrameTables
 
     options = ReadOptions(
         listed(sensitive), source, target_column, score, logit, label, node,
         UntidyPolicy(unknown, duplicates, self_loops), directed, bipartite, weight=weight,
         missing=listed(missing) if missing else (),
     )  # fmt: skip
-    tables = FrameTables.of(scores, nodes, options, numbered=True)
+    tables = FrameTables.of(scores, nodes, options)
     measured = IntervalOptions(confidence, intervals, min_pairs=min_pairs)
     asked = ProjectOptions(
         criterion, target, tolerance, tilt_by, apply, save_tilts, explain, force, measured

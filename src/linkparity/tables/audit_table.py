@@ -1,26 +1,28 @@
 """Audit a score table: gaps with intervals, KL to parity, exposure, and what each rests on."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from linkparity.criteria import trainable
-from linkparity.metrics.cell_means import VIEW_TITLES, VIEWS, CellMeans, all_gap_details, cell_label
+from linkparity.metrics.cell_means import VIEW_TITLES, VIEWS, CellMeans, all_gap_details
 from linkparity.metrics.intervals.estimates import (
     INTERVALS,
-    NAN,
     Estimate,
     IntervalOptions,
     few_nodes,
 )
-from linkparity.metrics.measures import VIEW_MEASURES
+from linkparity.metrics.measures import TABLE_MEASURES, VIEW_MEASURES, take_measures
 from linkparity.metrics.printing import MAX_ROWS, UNIT, cells_grid, measures_grid, omitted_cells
 from linkparity.metrics.results import Measured, about, by_measure, cell_scores, told_once
-from linkparity.projection.solver import Infeasible, NotConverged
+from linkparity.pairs.lists import list_places
+from linkparity.pairs.source import PairSource
+from linkparity.pairs.totals import Totals
+from linkparity.reading.pair_table import PairTable
+from linkparity.reading.tables import Tables
 from linkparity.support.arrays import whole_number
 from linkparity.support.display import (
     Grid,
+    cell_label,
     counted,
     format_interval,
     format_number,
@@ -30,13 +32,8 @@ from linkparity.support.display import (
     whisker,
 )
 from linkparity.support.errors import InputError
-from linkparity.tables.compare import Change, Paired, find_change, pair_rows
-from linkparity.tables.fit_table import fit_table
-from linkparity.tables.measures.exposure import GroupExposure, exposure
-from linkparity.tables.measures.gaps_and_ranks import gap_measures, rank_measures, score_means
-from linkparity.tables.measures.table_sums import Statistics, given_scores, measure
-from linkparity.tables.reading.files import Tables
-from linkparity.tables.reading.score_table import ScoreTable
+from linkparity.tables.compare import Change, find_change
+from linkparity.tables.scored_table import scored_table
 
 #: Cells with fewer pairs are flagged.
 SMALL = 30
@@ -76,6 +73,30 @@ class AuditOptions:
     def interval_options(self) -> IntervalOptions:
         """Which intervals are computed."""
         return IntervalOptions(self.confidence, self.intervals, self.seed, self.min_pairs)
+
+
+@dataclass(frozen=True)
+class GroupExposure:
+    """One group's part of the lists.
+
+    Attributes:
+        group: its name.
+        candidates: number of times that its nodes are in a list.
+        share: its share of all candidates.
+        slots: number of the first k places that its nodes fill; ties share a place.
+        slot_share: its share of all first k places.
+    """
+
+    group: str
+    candidates: int
+    share: float
+    slots: float
+    slot_share: float
+
+    @property
+    def ratio(self) -> float:
+        """1 is as many places as candidates; below 1 is fewer."""
+        return self.slot_share / self.share if self.share else float("nan")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -209,80 +230,54 @@ def audit_table(tables: Tables, options: AuditOptions) -> Audit:
         return audit_scores(table, options)
 
 
-def audit_scores(table: ScoreTable, options: AuditOptions) -> Audit:
+def audit_scores(table: PairTable, options: AuditOptions) -> Audit:
     """Audit a checked score table."""
-    paired = None if table.other is None else pair_rows(table)
-    table = table if paired is None else paired.now
-    stats = measure(table)
-    views, found = estimate_measures(table, stats, options)
-    change = None if paired is None else _change(paired, stats, found, options)
-    shares, every = exposure(table, options.top, int(stats.count.sum()))
-    means = score_means(given_scores(table, stats))
+    views = tuple(VIEWS)
+    scored = scored_table(table, options.interval_options, views, options.criterion)
+    found = take_measures(scored, TABLE_MEASURES)
+    in_views = {view: take_measures(scored.of_view(view), VIEW_MEASURES) for view in views}
+    change = None
+    if table.other is not None:
+        change = find_change(scored, table.other.given.name, found)
+    shares, every = exposure(table, scored.source, options.top)
+    totals, means = scored.totals, scored.means
     small = small_cells(means)
     return Audit(
         **by_measure(found),
-        pairs=int(stats.count.sum()),
-        links=int((stats.count * stats.label).sum()) if table.labelled else None,
+        pairs=totals.rows,
+        links=scored.links,
         cells=cell_scores(means, table.labelled, found),
-        notes=_notes(table, stats, found, small, options, every),
+        notes=_notes(table, totals, found, small, options, every),
         confidence=options.confidence,
         criterion=options.criterion,
         name=table.given.name,
         attribute=table.options.attribute,
         directed=table.options.directed,
-        views=views,
+        views=in_views,
         top=options.top,
         exposure=shares,
         groups=dict(zip(table.names, table.sizes, strict=True)),
         small=small,
-        kept=stats.kept,
-        unknown=stats.unknown,
+        kept=totals.kept,
+        unknown=totals.unknown,
         dropped=table.dropped,
-        scans=table.engine.scans,
+        scans=scored.source.passes,
         gaps=all_gap_details(means, table.labelled, options.min_pairs),
         change=change,
     )
 
 
-def _change(
-    paired: Paired, stats: Statistics, found: dict[str, Estimate], options: AuditOptions
-) -> Change:
-    """The change against the other table, whose measures need no intervals of their own."""
-    was = measure(paired.was)
-    _, before = estimate_measures(paired.was, was, replace(options, confidence=None))
-    return find_change(paired, (stats, was), (found, before), options.interval_options)
+def exposure(table: PairTable, source: PairSource, k: int) -> tuple[tuple[GroupExposure, ...], int]:
+    """Each group's part of the first ``k`` places of all lists, or of one in so many.
 
-
-def estimate_measures(
-    table: ScoreTable, stats: Statistics, options: AuditOptions
-) -> tuple[dict[str, dict[str, Estimate]], dict[str, Estimate]]:
-    """Every measure with its interval: the gaps by view, then all measures by name.
-
-    Those of all but ``kl``, which has no interval, come from ``measures/gaps_and_ranks.py``.
+    Places of candidates whose group is unknown count for no group, but among all places.
     """
-    scores = given_scores(table, stats)
-    views = gap_measures(scores, list(VIEWS), options.interval_options)
-    ranks = rank_measures(scores, options.interval_options)
-    return views, {
-        "auc": ranks.auc,
-        "dp": views["subgroup"]["dp"],
-        "eo": views["subgroup"]["eo"],
-        "rdp": ranks.rdp,
-        "kl": _kl(table, stats, options.criterion),
-    }
-
-
-def _kl(table: ScoreTable, stats: Statistics, criterion: str) -> Estimate:
-    """KL to the nearest scores at parity, in nats per constrained pair."""
-    try:
-        found = fit_table(table, stats, criterion)
-    except (Infeasible, NotConverged) as error:
-        return Estimate(NAN, 0, reason=error.message.problem)
-    cells = int(np.count_nonzero(found.cells.mass))
-    count = int(stats.count[found.cells.cell.numpy() >= 0].sum())
-    if cells < 2:
-        return Estimate(NAN, count, reason=f"needs pairs in two cells of {criterion}, got {cells}")
-    return Estimate(found.kl, count)
+    ends = "second" if table.one_sided else "first" if table.options.ordered else "both"
+    have, got, every = list_places(source, ends, k)
+    share, slot_share = have / max(have.sum(), 1), got / max(got.sum(), 1)
+    columns = (have, share, got, slot_share)
+    parts = zip(table.names, *(column[:-1].tolist() for column in columns), strict=True)
+    return tuple(GroupExposure(*part) for part in parts if part[1]), every
 
 
 def small_cells(means: CellMeans) -> tuple[str, ...]:
@@ -292,8 +287,8 @@ def small_cells(means: CellMeans) -> tuple[str, ...]:
 
 
 def _notes(
-    table: ScoreTable,
-    stats: Statistics,
+    table: PairTable,
+    totals: Totals,
     found: dict[str, Estimate],
     small: tuple[str, ...],
     options: AuditOptions,
@@ -305,10 +300,12 @@ def _notes(
     if small:
         shown = ", ".join(small[:12]) + (" …" if len(small) > 12 else "")
         notes.append(f"Fewer than {SMALL} pairs, to be read with care: {shown}.")
-    if stats.kept:
-        notes.append(f"{counted(stats.kept, 'score')} of exactly 0 or 1, which no tilt can change.")
-    if stats.unknown:
-        rows = counted(stats.unknown, "row")
+    if totals.kept:
+        notes.append(
+            f"{counted(totals.kept, 'score')} of exactly 0 or 1, which no tilt can change."
+        )
+    if totals.unknown:
+        rows = counted(totals.unknown, "row")
         notes.append(f"{rows} with a node of unknown group: in auc and in the lists, in no gap.")
     if table.one_sided:
         ends = ("Sources", "targets") if table.columns.swapped else ("Targets", "sources")

@@ -1,9 +1,8 @@
-"""Compare two score tables over the same pairs: the change of every measure, with its interval."""
+"""Compare two scores of the same pairs: the change of every measure, with its interval."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
-import ibis
 import numpy as np
 
 from linkparity.metrics.cell_means import VIEWS, gap
@@ -12,139 +11,48 @@ from linkparity.metrics.intervals.changes import (
     gap_change_interval,
     largest_change_interval,
 )
-from linkparity.metrics.intervals.covariance import MAX_PAIRWISE, Spread
-from linkparity.metrics.intervals.estimates import NAN, Estimate, IntervalOptions
-from linkparity.support.display import Grid, counted, format_interval, format_number, or_none
-from linkparity.support.errors import InputError
-from linkparity.tables.measures.gaps_and_ranks import (
-    cell_set,
-    rank_problems,
-    score_means,
-    ways_to_count,
-)
-from linkparity.tables.measures.node_sums import CellSet, CountedRows, counted_rows, mean_spreads
-from linkparity.tables.measures.rank_changes import rank_changes
-from linkparity.tables.measures.table_sums import RowScores, Statistics, given_scores, mean_weight
-from linkparity.tables.reading.row_checks import locate
-from linkparity.tables.reading.score_table import ScoreTable
+from linkparity.metrics.intervals.covariance import Spread
+from linkparity.metrics.intervals.estimates import NAN, Estimate
+from linkparity.metrics.intervals.placements import placement_covariances
+from linkparity.metrics.intervals.spreads import mean_spreads
+from linkparity.metrics.measures import take_measures
+from linkparity.metrics.ranks import cell_classes, link_classes, unranked
+from linkparity.metrics.scored_pairs import LINKS, PAIRS, ScoredPairs
+from linkparity.pairs.nodes import MAX_PAIRWISE
+from linkparity.support.display import Grid, format_interval, format_number, or_none
 
 
-@dataclass(frozen=True, eq=False)
-class Paired:
-    """Two scores of the same pairs.
-
-    Attributes:
-        now: the table, its rows in the pairs.
-        was: the same rows with the scores of the other table.
-        rows: Ibis table of the rows with ``p, x`` now and ``p0, x0`` before.
-        name: of the other table.
-    """
-
-    now: ScoreTable
-    was: ScoreTable
-    rows: Any
-    name: str
-
-
-def pair_rows(table: ScoreTable) -> Paired:
-    """Join a table with the one it is compared with; every pair must be in both."""
-    other = table.other
-    assert other is not None
-    mine, theirs = _keyed(table), _keyed(other)
-    scores = theirs.select(low0=theirs.low, high0=theirs.high, p0=theirs.p, x0=theirs.x)
-    joined = mine.inner_join(scores, (mine.low == scores.low0) & (mine.high == scores.high0))
-    rows = table.engine.keep(joined.drop("low", "high", "low0", "high0"), "paired")
-    found = int(table.engine.small(rows.aggregate(n=rows.count()))["n"][0])
-    for one, keyed, two, keys in ((table, mine, other, theirs), (other, theirs, table, mine)):
-        lacking = one.total - sum(one.dropped.values()) - found
-        if lacking:
-            raise _lacking(one, keyed, two, keys, lacking)
-    was = rows.mutate(p=rows.p0, x=rows.x0).drop("p0", "x0")
-    columns = replace(other.columns, label=table.columns.label, weight=table.columns.weight)
-    return Paired(
-        replace(table, good=rows.drop("p0", "x0"), other=None),
-        replace(table, good=was, columns=columns, other=None),
-        rows,
-        other.given.name,
-    )
-
-
-def _keyed(table: ScoreTable) -> Any:
-    rows = table.good
-    if table.options.ordered:
-        return rows.mutate(low=rows.a, high=rows.b)
-    return rows.mutate(low=ibis.least(rows.a, rows.b), high=ibis.greatest(rows.a, rows.b))
-
-
-def _lacking(one: ScoreTable, keyed: Any, two: ScoreTable, keys: Any, count: int) -> InputError:
-    """A pair of one table is not in the other."""
-    rest = keyed.anti_join(keys.select("low", "high"), ["low", "high"]).order_by("row").limit(1)
-    row = int(rest.to_pyarrow()["row"][0].as_py())
-    where, values = locate(one, row, None)
-    source, target = (values.get(name) for name in (one.columns.source, one.columns.target))
-    pair = f"the pair ({source!r}, {target!r})" if values else "a pair"
-    problem = f"{pair} is not in {two.given.name} ({counted(count, 'such pair')})"
-    fix = "a change is measured over the same pairs: give both tables the same rows"
-    return InputError(problem, fix, where=where)
-
-
-def gap_changes(
-    paired: Paired, now: RowScores, was: RowScores, options: IntervalOptions
-) -> dict[str, dict[str, Estimate]]:
+def gap_changes(now: ScoredPairs, was: ScoredPairs) -> dict[str, dict[str, Estimate]]:
     """The changes of ``dp`` and ``eo`` in every view."""
-    units = {"dp": "pairs", "eo": "links"} if paired.now.labelled else {"dp": "pairs"}
+    units = {"dp": PAIRS, "eo": LINKS} if now.labelled else {"dp": PAIRS}
     asked = [(view, name) for view in VIEWS for name in units]
-    sets = [
-        tuple(cell_set(scores, view, units[name]) for scores in (now, was)) for view, name in asked
-    ]
-    spreads: list[Spread | None] = [None] * len(sets)
-    if options.confidence is not None:
-        for by_weight, chosen in ways_to_count(now, [units[name] for _, name in asked]):
-            stacked, partners = _stacked(paired, now, was, by_weight)
-            both = [_stacked_set(*sets[i]) for i in chosen]
-            known = mean_spreads(stacked, both, options.by_node, partners)
-            for i, each in zip(chosen, known, strict=True):
-                spreads[i] = each
+    spreads: dict[tuple[str, str], Spread] = {}
+    for by_weight in (False, True) if now.confidence is not None else ():
+        mine = [each for each in asked if (each[1] == "dp" and now.source.weighted) == by_weight]
+        if mine:
+            sets = [
+                replace(
+                    now.of_view(view).cell_set(units[name]),
+                    before=was.of_view(view).cell_set(units[name]).mean,
+                )
+                for view, name in mine
+            ]
+            totals = [now.totals, was.totals]
+            found = mean_spreads(now.source, totals, sets, by_weight, now.shares_nodes)
+            spreads |= dict(zip(mine, found, strict=True))
     unknown = Estimate(NAN, 0, reason="no labels were given")
-    found = {view: {"dp": unknown, "eo": unknown} for view in VIEWS}
-    for (view, name), (one, two), spread in zip(asked, sets, spreads, strict=True):
-        small = score_means(now, view).small(options.min_pairs, links=name == "eo")
-        mean, mean0 = (np.where(small, NAN, each.mean) for each in (one, two))
-        found[view][name] = _gap_change(mean, mean0, spread, options)
-    return found
-
-
-def _stacked(
-    paired: Paired, now: RowScores, was: RowScores, by_weight: bool
-) -> tuple[CountedRows, Any]:
-    """The rows of both tables as one, and the two rows of every pair."""
-    one, two = counted_rows(now, by_weight), counted_rows(was, by_weight)
-    shift, rows = int(one.code.max()) + 1, paired.rows
-    names = ("a", "b", "code", "p", "w")
-    moved = two.rows.mutate(code=(two.rows.code + shift).cast("int32"))
-    w = rows.w / mean_weight(now.stats) if by_weight else ibis.literal(1.0)
-    partners = rows.select(code=rows.code, p=rows.p, w=w, code2=rows.code + shift, p2=rows.p0, w2=w)
-    combined = CountedRows(
-        paired.now,
-        np.append(one.code, one.code + shift),
-        one.rows.select(*names).union(moved.select(*names)),
-        *(
-            np.append(getattr(one, name), getattr(two, name))
-            for name in ("count", "mean", "square")
-        ),
-    )
-    return combined, partners
-
-
-def _stacked_set(now: CellSet, was: CellSet) -> CellSet:
-    from scipy.sparse import block_array
-
-    member = block_array([[now.member, None], [None, was.member]], format="csr")
-    return CellSet(member, np.append(now.mean, was.mean), np.append(now.total, was.total))
+    changes = {view: {"dp": unknown, "eo": unknown} for view in VIEWS}
+    for view, name in asked:
+        means = [each.of_view(view).means for each in (now, was)]
+        small = means[0].small(now.min_pairs, links=name == "eo")
+        values = (each.mean if name == "dp" else each.link_mean for each in means)
+        mean, mean0 = (np.where(small, NAN, each) for each in values)
+        changes[view][name] = _gap_change(mean, mean0, spreads.get((view, name)), now)
+    return changes
 
 
 def _gap_change(
-    now: np.ndarray, was: np.ndarray, spread: Spread | None, options: IntervalOptions
+    now: np.ndarray, was: np.ndarray, spread: Spread | None, options: ScoredPairs
 ) -> Estimate:
     change = gap(now) - gap(was)
     if np.isnan(change) or options.confidence is None:
@@ -165,31 +73,33 @@ def _gap_change(
     return Estimate(change, 0, interval=interval, nodes=part.least)
 
 
-def rank_change(
-    paired: Paired, now: RowScores, was: RowScores, options: IntervalOptions
-) -> dict[str, Estimate]:
+def rank_change(now: ScoredPairs, was: ScoredPairs) -> dict[str, Estimate]:
     """The changes of ``auc`` and ``rdp``."""
-    problems = rank_problems(now)
-    rows = paired.rows
-    both = rows.select(
-        "a", "b", "code",
-        score=rows.x if paired.now.columns.logits else rows.p,
-        score0=rows.x0 if paired.was.columns.logits else rows.p0,
-    )  # fmt: skip
-    found = rank_changes(now, was, both, problems, options.by_node)
-    confidence = options.confidence
+    confidence = now.confidence
     assert confidence is not None
-    mine, other, three = found[0]
+    problems = [cell_classes(now), *([] if unranked(now) else [link_classes(now)])]
+    found = placement_covariances([now.source, was.source], problems, by_node=now.shares_nodes)
+    areas, covariance = found[0]
+    mine, other = areas[:, problems[0].wanted]
+    three = _three(covariance.result())
     ends = (NAN, NAN)
     if len(mine) > 1 and not any(np.isnan(each.variance).any() for each in three):
         ends = largest_change_interval(mine, other, three, confidence)
     changes = {"rdp": _rank_estimate(float(mine.max() - other.max()), ends)}
-    for mine, other, (_, _, spread) in found[1:]:
-        change = float(mine[1] - other[1])
+    for areas, covariance in found[1:]:
+        change = float(areas[0, 1] - areas[1, 1])
+        _, _, spread = _three(covariance.result())
         known = not np.isnan(spread.variance[0])
         ends = difference_interval(change, spread, confidence) if known else (NAN, NAN)
         changes["auc"] = _rank_estimate(change, ends)
     return changes
+
+
+def _three(spread: Spread) -> tuple[Spread, Spread, Spread]:
+    """Of an AUC now, before, and of the change, from those of the four mean placements."""
+    signs = ([1, 1, 0, 0], [0, 0, 1, 1], [1, 1, -1, -1])
+    now, was, change = (spread.of_sum(np.array(sign)) for sign in signs)
+    return now, was, change
 
 
 def _rank_estimate(change: float, ends: tuple[float, float]) -> Estimate:
@@ -248,30 +158,25 @@ def _plain(values: dict[str, float], intervals: dict[str, tuple[float, float]]) 
     return {**{name: or_none(value) for name, value in values.items()}, "intervals": ends}
 
 
-def find_change(
-    paired: Paired,
-    stats: tuple[Statistics, Statistics],
-    found: tuple[dict[str, Estimate], dict[str, Estimate]],
-    options: IntervalOptions,
-) -> Change:
+def find_change(now: ScoredPairs, name: str, found: dict[str, Estimate]) -> Change:
     """The change of every measure.
 
     Args:
-        paired: the two tables.
-        stats: their statistics, now and before.
-        found: their measures, now and before.
-        options: which intervals are computed.
+        now: the pairs, with the scores that they are compared with.
+        name: of the other table.
+        found: their measures.
     """
-    now, was = given_scores(paired.now, stats[0]), given_scores(paired.was, stats[1])
-    views = gap_changes(paired, now, was, options)
+    was = replace(now, source=now.source.before(), known={})
+    before = take_measures(replace(was, confidence=None), found)
+    views = gap_changes(now, was)
     changes = dict(views["subgroup"])
-    if options.confidence is not None:
-        changes |= rank_change(paired, now, was, options)
+    if now.confidence is not None:
+        changes |= rank_change(now, was)
     ends = {name: e.interval for name, e in changes.items() if e.interval is not None}
     return Change(
-        table=paired.name,
-        was={name: e.value for name, e in found[1].items()},
-        values={name: e.value - found[1][name].value for name, e in found[0].items()},
+        table=name,
+        was={name: e.value for name, e in before.items()},
+        values={name: e.value - before[name].value for name, e in found.items()},
         intervals=ends,
         reasons={name: e.reason for name, e in changes.items() if e.reason},
         views=views,

@@ -1,9 +1,13 @@
 """Correct a score table: one tilted score per row, and what that does to the gaps."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from linkparity.criteria import trainable
 from linkparity.metrics.cell_means import GapDetails, about_groups, all_gap_details, gaps_grid
@@ -14,8 +18,23 @@ from linkparity.metrics.intervals.estimates import (
     IntervalOptions,
     few_nodes,
 )
+from linkparity.metrics.measures import MEASURES, TABLE_MEASURES, take_measures
 from linkparity.metrics.printing import MAX_ROWS
+from linkparity.metrics.scored_pairs import ScoredPairs
+from linkparity.pairs.fit import (
+    CellTilt,
+    Tilted,
+    cell_groups,
+    cell_name,
+    cell_tilts,
+    fit_pairs,
+)
+from linkparity.pairs.source import Chunk
+from linkparity.pairs.totals import Totals
 from linkparity.projection.group_tilts import TILT_BY
+from linkparity.reading.pair_table import PairTable
+from linkparity.reading.store import ColumnStore
+from linkparity.reading.tables import Tables
 from linkparity.support.display import (
     MISSING,
     Displayed,
@@ -29,26 +48,7 @@ from linkparity.support.display import (
 )
 from linkparity.support.errors import InputError
 from linkparity.support.files import check_output, whole_files
-from linkparity.tables.fit_table import (
-    CellTilt,
-    Tilted,
-    cell_groups,
-    cell_name,
-    cell_tilts,
-    fit_table,
-)
-from linkparity.tables.measures.gaps_and_ranks import gap_measures, rank_measures, score_means
-from linkparity.tables.measures.table_sums import (
-    RowScores,
-    Statistics,
-    given_scores,
-    measure,
-    moved_prob,
-    moved_rows,
-    tilted_scores,
-)
-from linkparity.tables.reading.files import Tables
-from linkparity.tables.reading.score_table import ScoreTable
+from linkparity.tables.scored_table import scored_table
 from linkparity.tables.tilt_file import apply_tilts, read_tilts, tilts_text
 
 #: A larger distance of a mean from its target is said.
@@ -233,21 +233,24 @@ def correct_table(
     tilt_by = options.tilt_by or "groups" if saved is None else saved.tilt_by
     with tables.open(several=saved is None, unlabelled=tilt_by == "groups") as table:
         _check_names(table, options.explain)
-        stats = measure(table)
+        scored = scored_table(table, options.intervals, ("subgroup", "mixed"))
         if saved is not None:
-            tilted = apply_tilts(table, stats, saved)
+            tilted = apply_tilts(table, scored, saved)
         else:
-            tilted = fit_table(table, stats, asked[0] or "dp", *asked[1:], tilt_by)
-        found = _report(table, stats, tilted, options) if measured else None
-        fair, names = _fair_rows(table, stats, tilted, options.explain)
-        with whole_files(outputs, options.force, table.engine.workspace.path) as paths:
+            tilted = fit_pairs(
+                scored.source, scored.totals, asked[0] or "dp", *asked[1:], tilt_by,
+                where=table.given.name,
+            )  # fmt: skip
+        found = _report(table, scored, tilted, options) if measured else None
+        fair = _fair_columns(table, scored, tilted, options.explain)
+        with whole_files(outputs, options.force, table.duck.workspace.path) as paths:
             if options.save_tilts is not None:
-                content = tilts_text(table, tilted, cell_tilts(table, tilted))
+                content = tilts_text(table, tilted, cell_tilts(table.names, tilted))
                 Path(paths[-1]).write_text(content, encoding="utf-8")
-            return tables.deliver(table, fair, names, paths), found
+            return tables.deliver(table, fair, paths), found
 
 
-def _check_names(table: ScoreTable, explain: bool) -> None:
+def _check_names(table: PairTable, explain: bool) -> None:
     """Refuse a table that has the output's columns already."""
     known = {name.lower(): name for name in table.given.columns}
     for name in (FAIR_SCORE, *_more_names(table, explain)):
@@ -257,33 +260,32 @@ def _check_names(table: ScoreTable, explain: bool) -> None:
             raise InputError(problem, fix, where=table.given.name)
 
 
-def _more_names(table: ScoreTable, explain: bool) -> list[str]:
+def _more_names(table: PairTable, explain: bool) -> list[str]:
     return [FAIR_LOGIT] * table.columns.logits + [TILT] * explain
 
 
-def _fair_rows(
-    table: ScoreTable, stats: Statistics, tilted: Tilted, explain: bool
-) -> tuple[Any, list[str]]:
-    """Ibis table of ``row`` and the new columns, one row per good row; the columns' names."""
-    rows = moved_rows(table, stats, tilted.each)
-    values = {
-        FAIR_SCORE: moved_prob(rows),
-        FAIR_LOGIT: rows.x + rows.t,
-        TILT: rows.t,
-    }
+def _fair_columns(table: PairTable, scored: ScoredPairs, tilted: Tilted, explain: bool) -> Any:
+    """The new columns of the rows that count, where these are."""
     names = [FAIR_SCORE, *_more_names(table, explain)]
-    return rows.select(row=rows.row, **{name: values[name] for name in names}), names
+    store = ColumnStore(table.duck.workspace, scored.source.size, 8 * len(names))
+    return scored.source.columns_of(partial(_moved, tilted.each, names), names, store.array)
+
+
+def _moved(tilt: np.ndarray, names: Sequence[str], chunk: Chunk) -> list[np.ndarray]:
+    """New columns of some rows, with ``tilt (K,)`` added to their logits."""
+    moved = chunk.tilted(tilt)
+    assert moved.tilt is not None
+    known = {FAIR_SCORE: moved.prob, FAIR_LOGIT: moved.logit, TILT: moved.tilt}
+    return [known[name] for name in names]
 
 
 def _report(
-    table: ScoreTable, stats: Statistics, tilted: Tilted, asked: "ProjectOptions"
+    table: PairTable, scored: ScoredPairs, tilted: Tilted, asked: "ProjectOptions"
 ) -> Correction:
     """Gaps before and after, and what the correction cost."""
-    options = asked.intervals
-    given = given_scores(table, stats)
-    before = _measures(given, options)
-    moved = tilted_scores(table, stats, tilted.each, tilted.means)
-    after = _measures(moved, options)
+    options, totals = asked.intervals, scored.totals
+    moved = replace(scored, source=scored.source.tilted(tilted.each), known={})
+    before, after = _measures(scored), _measures(moved)
     if not tilted.predicts:
         after["auc"] = Estimate(NAN, 0)
     estimates = {"before": before, "after": after}
@@ -293,42 +295,40 @@ def _report(
         target=tilted.target,
         kl=tilted.kl,
         kl_applied=tilted.kl_applied,
-        tilts=cell_tilts(table, tilted),
+        tilts=cell_tilts(table.names, tilted),
         before={name: or_none(e.value) for name, e in before.items()},
         after={name: or_none(e.value) for name, e in after.items()},
         intervals={
             when: {name: e.interval for name, e in found.items() if e.interval is not None}
             for when, found in estimates.items()
         },
-        kept=stats.kept,
-        unknown=stats.unknown,
-        rows=int(stats.count.sum()),
+        kept=totals.kept,
+        unknown=totals.unknown,
+        rows=totals.rows,
         dropped=table.dropped,
         residual=tilted.residual,
-        scans=table.engine.scans,
-        notes=_notes(table, stats, tilted, before, asked),
+        scans=scored.source.passes,
+        notes=_notes(table, totals, tilted, before, asked),
         gaps={
-            when: all_gap_details(score_means(each), table.labelled, options.min_pairs)
-            for when, each in (("before", given), ("after", moved))
+            when: all_gap_details(each.means, table.labelled, options.min_pairs)
+            for when, each in (("before", scored), ("after", moved))
         },
     )
 
 
-def _measures(scores: RowScores, options: IntervalOptions) -> dict[str, Estimate]:
-    gaps = gap_measures(scores, ("subgroup", "mixed"), options)
-    ranks = rank_measures(scores, options)
+def _measures(scored: ScoredPairs) -> dict[str, Estimate]:
+    names = [name for name in TABLE_MEASURES if not MEASURES[name].for_criterion]
+    found = take_measures(scored, names)
+    weak = take_measures(scored.of_view("mixed"), ("dp",))["dp"]
+    at = names.index("dp") + 1
     return {
-        "auc": ranks.auc,
-        "dp": gaps["subgroup"]["dp"],
-        "weak-dp": gaps["mixed"]["dp"],
-        "eo": gaps["subgroup"]["eo"],
-        "rdp": ranks.rdp,
+        name: {**found, "weak-dp": weak}[name] for name in [*names[:at], "weak-dp", *names[at:]]
     }
 
 
 def _notes(
-    table: ScoreTable,
-    stats: Statistics,
+    table: PairTable,
+    totals: Totals,
     tilted: Tilted,
     before: dict[str, Estimate],
     asked: "ProjectOptions",
@@ -345,17 +345,19 @@ def _notes(
             "One tilt per pair of groups does not meet every target exactly: the largest distance "
             f"of a mean from its target is {format_number(tilted.residual or 0.0)}."
         )
-    if table.weighted and tilted.criterion.needs_labels:
+    if table.columns.weight is not None and tilted.criterion.needs_labels:
         notes.append("The tilts follow the weights of the rows; eo is measured without them.")
     if tilted.free:
-        names = [cell_name(*cell_groups(table, tilted.cells, m)) for m in tilted.free[:MAX_ROWS]]
+        names = [
+            cell_name(*cell_groups(table.names, tilted.cells, m)) for m in tilted.free[:MAX_ROWS]
+        ]
         more = " …" if len(tilted.free) > MAX_ROWS else ""
         notes.append(f"No pair to fit a tilt to, not tilted: {', '.join(names)}{more}.")
-    if stats.kept:
-        kept = counted(stats.kept, "score")
+    if totals.kept:
+        kept = counted(totals.kept, "score")
         notes.append(f"{kept} of exactly 0 or 1, which cannot be tilted: kept.")
-    if stats.unknown:
-        rows = counted(stats.unknown, "row")
+    if totals.unknown:
+        rows = counted(totals.unknown, "row")
         notes.append(f"{rows} with a node of unknown group: not tilted, and in no gap.")
     for reason, count in table.dropped.items():
         notes.append(f"{counted(count, 'row')} left out: {reason}.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isnan, nan
 
 from linkparity.metrics.cell_means import VIEWS
-from linkparity.metrics.measures import TABLE_MEASURES, VIEW_MEASURES
+from linkparity.metrics.measures import MEASURES, TABLE_MEASURES, VIEW_MEASURES
 from linkparity.support.errors import InputError
 from linkparity.support.registry import did_you_mean
 from linkparity.tables.audit_table import Audit
@@ -15,7 +15,6 @@ SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.l
 PATTERN = re.compile(r"\s*([\w.-]+?)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*")
 #: What of a measure is compared, besides its value.
 PARTS = ("upper", "change")
-NO_INTERVAL = ("kl",)
 GRAMMAR = "[view.]measure[.upper|.change], a sign and a number"
 
 
@@ -107,7 +106,7 @@ def _read(text: str, changes: bool) -> Gate:
     if view is not None:
         _check_known("view", view, list(VIEWS))
     _check_known("measure", measure, list(TABLE_MEASURES if view is None else VIEW_MEASURES))
-    if part == "upper" and measure in NO_INTERVAL:
+    if part == "upper" and not MEASURES[measure].has_interval:
         fix = f"compare its value, {measure}{found[2]}{found[3]}"
         raise InputError(f"has {text!r}, but {measure} has no interval", fix, argument="fail_if")
     if part == "change" and not changes:

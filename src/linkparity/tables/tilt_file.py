@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.criteria import Cells, trainable
-from linkparity.projection.group_tilts import LARGEST_TILT, TILT_BY, owners
-from linkparity.support.errors import InputError
-from linkparity.support.files import read_json
-from linkparity.tables.fit_table import (
+from linkparity.criteria import Cells, Criterion, trainable
+from linkparity.metrics.scored_pairs import ScoredPairs
+from linkparity.pairs.fit import (
     CellTilt,
     Tilted,
     cell_groups,
@@ -22,8 +20,11 @@ from linkparity.tables.fit_table import (
     cells_of,
     group_cells,
 )
-from linkparity.tables.measures.table_sums import Statistics, TableSums
-from linkparity.tables.reading.score_table import ScoreTable
+from linkparity.pairs.totals import SourceSums
+from linkparity.projection.group_tilts import LARGEST_TILT, TILT_BY, owners
+from linkparity.reading.pair_table import PairTable
+from linkparity.support.errors import InputError
+from linkparity.support.files import read_json
 
 FORMAT = "linkparity tilts 2"
 #: Files of this format have no ``tilt_by``: tilts are by label where the criterion looks at labels.
@@ -54,7 +55,7 @@ class SavedTilts:
     cells: tuple[CellTilt, ...]
 
 
-def tilts_text(table: ScoreTable, tilted: Tilted, cells: tuple[CellTilt, ...]) -> str:
+def tilts_text(table: PairTable, tilted: Tilted, cells: tuple[CellTilt, ...]) -> str:
     """The content of a tilt file."""
     target = tilted.target
     if isinstance(target, dict):
@@ -126,6 +127,7 @@ def _read_target(name: str, saved: dict[str, Any]) -> float | dict[Hashable, flo
     target = saved["target"]
     if not isinstance(target, dict):
         return float(_read_value(name, saved, "target", _is_probability))
+    _read_value(name, saved, "target", bool)  # a mean for one label at least
     place = f"{name}: key 'target'"
     return {
         int(_read_value(place, {"label": key}, "label", lambda text: text in ("0", "1"))): float(
@@ -168,46 +170,47 @@ def _is_probability(value: Any) -> bool:
     return _is_number(value) and 0 <= value <= 1
 
 
-def apply_tilts(table: ScoreTable, stats: Statistics, saved: SavedTilts) -> Tilted:
+def apply_tilts(table: PairTable, scored: ScoredPairs, saved: SavedTilts) -> Tilted:
     """Use saved tilts for another table; every cell with pairs must have one."""
     _check_same(table, saved)
-    criterion = trainable()[saved.criterion]
+    criterion, totals, kinds = trainable()[saved.criterion], scored.totals, scored.source.kinds
     by_groups = saved.tilt_by == "groups"
     cells = (
-        group_cells(table, stats, criterion)
+        group_cells(kinds, totals, criterion)
         if by_groups
-        else cells_of(table, stats, saved.criterion)
+        else cells_of(kinds, totals, criterion, table.given.name)
     )
     known = {_key(cell.groups, cell.label, saved.directed): cell.tilt for cell in saved.cells}
     tilt = np.zeros(len(cells.mass))
     for m in np.flatnonzero(cells.mass > 0).tolist():
-        groups, label = cell_groups(table, cells, m)
+        groups, label = cell_groups(table.names, cells, m)
         if (key := _key(groups, label, saved.directed)) not in known:
             name = cell_name(groups, label)
             problem = f"has no tilt for {name}, of which {table.given.name} has pairs"
             raise InputError(problem, "fit new tilts without {apply=}", where=saved.name)
         tilt[m] = known[key]
-    sums = TableSums(table, stats, cells.cell.numpy(), len(tilt))
+    sums = SourceSums(scored.source, totals, cells.cell.numpy(), len(tilt))
     applied = float(sums.divergence(tilt).sum()) / (cells.total or math.nan)
     kl = applied
     if by_groups and criterion.needs_labels:
-        kl = _kl_of_constrained(table, stats, saved.criterion, cells, tilt)
+        kl = _kl_of_constrained(table, scored, criterion, cells, tilt)
     return Tilted(criterion, saved.tilt_by, cells, sums, tilt, saved.target, kl, applied, None)
 
 
 def _kl_of_constrained(
-    table: ScoreTable, stats: Statistics, criterion: str, groups: Cells, tilt: np.ndarray
+    table: PairTable, scored: ScoredPairs, criterion: Criterion, groups: Cells, tilt: np.ndarray
 ) -> float:
     """Nats per pair that the criterion constrains, at tilts by groups; NaN without labels."""
     if not table.labelled:
         return math.nan
-    cells = cells_of(table, stats, criterion)
-    sums = TableSums(table, stats, cells.cell.numpy(), len(cells.mass))
+    totals = scored.totals
+    cells = cells_of(scored.source.kinds, totals, criterion)
+    sums = SourceSums(scored.source, totals, cells.cell.numpy(), len(cells.mass))
     total = float(sums.divergence(tilt[owners(cells, groups)]).sum())
     return total / (cells.total or math.nan)
 
 
-def _check_same(table: ScoreTable, saved: SavedTilts) -> None:
+def _check_same(table: PairTable, saved: SavedTilts) -> None:
     """Refuse a table whose groups are made otherwise."""
     if saved.attribute != table.options.attribute:
         problem = f"has tilts for {saved.attribute!r}, not for {table.options.attribute!r}"

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkparity.pairs import nodes as node_sums
 from linkparity.support.arrays import filled
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-#: Cells up to which all their covariances are kept.
-MAX_PAIRWISE = 300
 #: A variance of a sum below this fraction of those of its parts is 0 but for rounding.
 EQUAL = 1e-14
 #: A variance is larger than another by more than rounding if it is so by this fraction.
@@ -52,7 +51,7 @@ class CellCovariance:
         self.total = np.asarray(total, dtype=np.float64)
         self.by_node = by_node
         size = mean.shape[-1]
-        self.pairwise = size <= MAX_PAIRWISE
+        self.pairwise = size <= node_sums.MAX_PAIRWISE
         shape = (*mean.shape, size) if self.pairwise else mean.shape
         self.nodes, self.dyads = np.zeros((2, *shape)), np.zeros((2, *shape))
         self.fourth = np.zeros(mean.shape)

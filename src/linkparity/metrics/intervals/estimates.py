@@ -127,7 +127,9 @@ def gap_estimate(
         return Estimate(value, count, unit, no_interval(confidence), reason)
     if confidence is None or spread is None:
         return Estimate(value, count, unit)
-    missing = filled & (np.isnan(spread.variance) | (not spread.by_node) & (spread.nodes < 2))
+    missing = filled & (
+        np.isnan(spread.variance) | (not spread.by_node) & (spread.nodes < 2 - 1e-9)
+    )
     names = shortened([labels[c] for c in np.flatnonzero(missing)])
     few = "too few nodes for a variance" if spread.by_node else f"a single pair's worth of {unit}"
     if missing[np.nanargmax(mean)] or missing[np.nanargmin(mean)]:

@@ -1,0 +1,1 @@
+"""Scored pairs as a stream: sources of chunks, and the sums that passes over them make."""

@@ -1,1 +1,0 @@
-"""Measures of a table from a few scans over its rows."""

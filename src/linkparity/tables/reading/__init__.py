@@ -1,1 +1,0 @@
-"""Read tables of scores: files and frames, columns, nodes, checks of every row."""
