@@ -2,15 +2,18 @@
 
     python benchmarks/tables.py --rows 10000000
     python benchmarks/tables.py --rows 20000000 --nodes 10000000 --audit
+    python benchmarks/tables.py --rows 1e6,1e7,1e8 --before OTHER/bin/python
     python benchmarks/tables.py --train 9
 
 Each command runs in a process of its own: wall time with start-up, peak resident memory, scans
 over the rows; with intervals that treat pairs as independent, and with those that allow for pairs
 that share nodes. Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and
 how far apart the results are. ``--rows 1000000,10000000`` shows that time is linear in rows.
-``--csv`` takes CSV files in place of Parquet. ``--engine spark`` runs Spark beside DuckDB.
-``--audit`` runs one audit with intervals that allow for shared nodes, and nothing else.
-``--train`` trains on polblogs by name and from two CSV files in turn, so many times each.
+``--before`` runs the version of another environment beside it, and prints ratios of seconds of
+processor and of memory. ``--csv`` takes CSV files in place of Parquet. ``--engine spark`` runs
+Spark beside DuckDB. ``--audit`` runs one audit with intervals that allow for shared nodes, and
+nothing else. ``--train`` trains on polblogs by name and from two CSV files in turn, so many times
+each.
 """
 
 import argparse
@@ -64,13 +67,17 @@ def make(
     return scores, people
 
 
-def timed(*args: object) -> tuple[dict, str, tuple[float, float, float]]:
+Cost = tuple[float, float, float]
+
+
+def timed(*args: object, python: str = sys.executable) -> tuple[dict, str, Cost]:
     """The command's JSON and what it said; wall and processor seconds, peak gigabytes."""
     begin = time.perf_counter()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         child = subprocess.Popen(
-            [sys.executable, "-m", "linkparity", *map(str, args), "--json"], stdout=out, stderr=err
-        )
+            [python, "-m", "linkparity", *map(str, args), "--json"],
+            stdout=out, stderr=err, cwd=tempfile.gettempdir(),
+        )  # fmt: skip
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - begin
@@ -83,12 +90,23 @@ def timed(*args: object) -> tuple[dict, str, tuple[float, float, float]]:
         return json.load(out), told, (seconds, busy, usage.ru_maxrss / 1e6)
 
 
-def run(*args: object) -> tuple[dict, str]:
-    """The command's JSON; its cost and its scans as text."""
-    found, told, (seconds, busy, memory) = timed(*args)
+def run(*args: object, before: str | None = None) -> tuple[dict, str]:
+    """The command's JSON; its cost and its scans as text, also before, with the ratio."""
+    found, text, cost = cost_of(*args)
+    if before is not None:
+        _, former, paid = cost_of(*args, python=before)
+        ratios = f"{paid[1] / cost[1]:.1f} x processor, {paid[2] / cost[2]:.1f} x memory"
+        text += f"\n{'before':>29} {former}: {ratios}"
+    return found, text
+
+
+def cost_of(*args: object, python: str = sys.executable) -> tuple[dict, str, Cost]:
+    """The command's JSON; its cost and its scans as text and as numbers."""
+    found, told, cost = timed(*args, python=python)
+    seconds, busy, memory = cost
     scans = int(re.search(r"(\d+) scans", told)[1])
     text = f"{seconds:6.1f} s ({busy:.1f} s of processor)  {memory:4.2f} GB  {scans} scans"
-    return found, text
+    return found, text, cost
 
 
 def compare_training(repeats: int, place: Path) -> None:
@@ -168,22 +186,24 @@ def beside(engine: str, common: tuple, audit: dict, out: Path, place: Path) -> N
     other.unlink()
 
 
-def compare(
-    rows: int, nodes: int, groups: int, place: Path, audit_alone: bool, shape: str, engine: str
-) -> None:
-    scores, people = make(place, rows, nodes, groups, shape)
+def compare(rows: int, args: argparse.Namespace, place: Path) -> None:
+    shape, groups, engine = "csv" if args.csv else "parquet", args.groups, args.engine
+    scores, people = make(place, rows, args.nodes, groups, shape)
     size = scores.stat().st_size / 1e6
-    print(f"{rows:,} rows, {nodes:,} nodes, {groups} groups, {size:,.0f} MB of {shape}")
+    print(f"{rows:,} rows, {args.nodes:,} nodes, {groups} groups, {size:,.0f} MB of {shape}")
     out = place / f"fair.{shape}"
     common = (scores, "--nodes", people, "--sensitive", "kind", "--tmp", place)
-    for kind in ("nodes",) if audit_alone else ("pairs", "nodes"):
-        audit, told = run("audit", *common, "--intervals", kind)
+    for kind in ("nodes",) if args.audit else ("pairs", "nodes"):
+        audit, told = run("audit", *common, "--intervals", kind, before=args.before)
         ends = " to ".join(f"{end:.6f}" for end in audit["intervals"]["dp"])
-        print(f"  audit   --intervals {kind} {told}  dp {audit['dp']:.6f}, {ends}", flush=True)
-        if audit_alone:
+        print(f"  audit   --intervals {kind} {told}")
+        print(f"          dp {audit['dp']:.6f}, {ends}", flush=True)
+        if args.audit:
             return
-        found, told = run("project", *common, "--out", out, "--intervals", kind, "--force")
-        print(f"  project --intervals {kind} {told}  dp {found['after']['dp']:.1e} after")
+        output = ("--out", out, "--force", "--intervals", kind)
+        found, told = run("project", *common, *output, before=args.before)
+        print(f"  project --intervals {kind} {told}")
+        print(f"          dp {found['after']['dp']:.1e} after", flush=True)
     if engine != "duckdb":
         beside(engine, common, audit, out, place)
     if rows <= IN_MEMORY:  # in a process of its own, since a child counts its parent's memory
@@ -199,6 +219,7 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=4)
     parser.add_argument("--audit", action="store_true", help="one audit alone")
     parser.add_argument("--engine", default="duckdb", help="another engine beside DuckDB")
+    parser.add_argument("--before", help="Python of an environment with another version")
     parser.add_argument("--csv", action="store_true", help="CSV files, not Parquet")
     parser.add_argument("--train", type=int, metavar="TIMES", help="time training, not tables")
     parser.add_argument("--tmp", help="where the tables go; they take about 50 bytes a row")
@@ -210,9 +231,7 @@ def main() -> None:
         return
     for rows in args.rows.split(","):
         with tempfile.TemporaryDirectory(dir=args.tmp) as place:
-            shape = "csv" if args.csv else "parquet"
-            size = int(float(rows))
-            compare(size, args.nodes, args.groups, Path(place), args.audit, shape, args.engine)
+            compare(int(float(rows)), args, Path(place))
 
 
 if __name__ == "__main__":
