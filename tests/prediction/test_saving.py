@@ -503,6 +503,7 @@ def test_text_that_no_run_has_is_refused_with_the_file(case, fitted, tmp_path):
         ("history", {}, "history is {}, no list"),
         ("history.2", [], r"history\[2\] is \[\], no row"),
         ("history.2.0", None, r"history\[2\].epoch is None, no number from 1"),
+        ("history.2.0", 2.5, r"history\[2\].epoch is 2.5, no whole number"),
         ("history.2.1", None, r"history\[2\].loss is None"),
         ("history.2.1", -0.1, r"history\[2\].loss is -0.1, no number from 0"),
         ("history.2.2", -0.1, r"history\[2\].fit is -0.1"),
@@ -510,6 +511,7 @@ def test_text_that_no_run_has_is_refused_with_the_file(case, fitted, tmp_path):
         ("history.2.4", -0.1, r"history\[2\].gap is -0.1"),
         ("history.2.5", None, r"history\[2\].seconds is None"),
         ("history.2.5", -3, r"history\[2\].seconds is -3"),
+        ("history.2.5", 1e30, r"history\[2\].seconds is 1e\+30, no number from 0 to 1e\+09"),
     ],
 )
 @pytest.mark.parametrize("criterion", ["dp", None])

@@ -265,15 +265,19 @@ def _history(rows: Any, model: str | type[LinkModel]) -> list[Epoch]:
 def _epoch(row: Any, where: str, model: str | type[LinkModel]) -> Epoch:
     """One row of training; only that of a model of their own may have null anywhere."""
     least = {"epoch": 1, "loss": 0, "fit": 0, "kl": -ROUNDING, "gap": 0, "seconds": 0}
-    unknown = {"kl", "gap"}  # of a plain model
+    largest, unknown = {"seconds": LONGEST}, {"kl", "gap"}  # unknown of a plain model
     if not isinstance(model, str):
-        least, unknown = dict.fromkeys(least, -LARGEST), set(least)
+        least, largest, unknown = dict.fromkeys(least, -LARGEST), {}, set(least)
     elif MODELS[model].strength is not None:  # an adversary's loss is taken away
         least["loss"] = -LARGEST
     if not isinstance(row, list) or len(row) not in (6, 7):
         raise TypeError(f"{where} is {row!r:.40}, no row of an epoch")
+    if isinstance(model, str) and isinstance(row[0], float):
+        raise TypeError(f"{where}.epoch is {row[0]!r:.40}, no whole number")
     numbers = [
-        math.nan if value is None and name in unknown else _number(value, f"{where}.{name}", low)
+        math.nan
+        if value is None and name in unknown
+        else _number(value, f"{where}.{name}", low, largest.get(name, LARGEST))
         for (name, low), value in zip(least.items(), row, strict=False)
     ]
     extra = row[6].items() if len(row) > 6 else ()
