@@ -694,6 +694,34 @@ def test_what_an_override_of_load_state_dict_raises_is_not_hidden(tmp_path, faul
     assert np.array_equal(*(each.predict_logits(pairs) for each in same))
 
 
+@pytest.mark.parametrize("fault", [ValueError, KeyError, RuntimeError])
+def test_what_a_models_own_check_of_its_strength_raises_is_not_hidden(tmp_path, fault):
+    class Strong(Own):
+        strength = 1.0
+
+        def __init__(self, graph, dimension=3, *, generator, strength=1.0):
+            super().__init__(graph, dimension, generator=generator, scale=strength)
+
+        @classmethod
+        def check_strength(cls, strength):
+            """None is wrong."""
+
+    class Faulty(Strong):
+        @classmethod
+        def check_strength(cls, strength):
+            raise fault("not this one")
+
+    LinkPredictor(Strong, strength=2.0).fit(planted()).save(tmp_path)
+    with pytest.raises(fault, match="not this one") as caught:
+        LinkPredictor.load(tmp_path, model=Faulty)
+    assert caught.type is fault
+    about = json.loads((tmp_path / "model.json").read_text())
+    exchange(about, ["params", "seed"], True)
+    (tmp_path / "model.json").write_text(json.dumps(about))
+    with pytest.raises(InputError, match=r"model\.json: is damaged or was changed"):
+        LinkPredictor.load(tmp_path, model=Strong)
+
+
 def test_a_criterion_of_another_name_is_refused(tmp_path):
     class Within(EqualOpportunity):
         name = "within"

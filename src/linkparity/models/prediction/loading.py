@@ -32,6 +32,11 @@ from linkparity.support.randomness import stream
 LONGEST, LARGEST = 1e9, 1e100
 #: A divergence of 0 may be so much below it.
 ROUNDING = 1e-6
+#: What reading a damaged or changed run may raise.
+DAMAGE = (
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError,
+    MemoryError, SafetensorError,
+)  # fmt: skip
 
 
 def load_predictor(
@@ -57,7 +62,9 @@ def load_predictor(
     with _damage(file):
         predictor = kind(**_parameters(params, model, criterion, tensors))
         graph = predictor.graph_ = _graph(about["graph"], tensors)
+    with _damage(file, DAMAGE if own_model is None else (InputError,)):  # calls their own class
         check_parameters(predictor, graph)
+    with _damage(file):
         state = {name[6:]: value for name, value in tensors.items() if name.startswith("model.")}
         _check_state(predictor, graph, state)
         seconds = _number(about["fit_seconds"], "fit_seconds", 0, LONGEST)
@@ -103,14 +110,11 @@ def _known(criterion: Any) -> Any:
 
 
 @contextmanager
-def _damage(file: Path) -> Iterator[None]:
-    """Whatever cannot be made of a damaged or changed run: one sentence that names the file."""
+def _damage(file: Path, kinds: tuple[type[Exception], ...] = DAMAGE) -> Iterator[None]:
+    """Errors of some kinds, from a damaged or changed run: one sentence that names the file."""
     try:
         yield
-    except (
-        LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError,
-        MemoryError, SafetensorError,
-    ) as error:  # fmt: skip
+    except kinds as error:
         said = " ".join(str(error).split()) or type(error).__name__
         raise InputError(
             f"is damaged or was changed ({said:.120})", "save the predictor again", where=str(file)
