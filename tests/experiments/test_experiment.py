@@ -250,6 +250,18 @@ def test_long_files_are_searched_once():
     assert time.process_time() - began < 5
 
 
+def test_names_of_many_graphs_are_compared_once():
+    entry = {"links": "l.csv", "nodes": "n.csv", "sensitive": "group"}
+    files = [{**entry, "name": f"graph {number}"} for number in range(20_000)]
+    experiment = lp.Experiment(models=["cne"], files=files[:1])
+    object.__setattr__(experiment, "files", files)
+    began = time.process_time()
+    assert len(experiment.sources()) == len(files)
+    assert time.process_time() - began < 5
+    with pytest.raises(ValueError, match="files, entry 2 is a second 'graph 0'"):
+        lp.Experiment(models=["cne"], files=[files[0]] * 2)
+
+
 def test_no_value_of_a_setting_is_a_fault_of_the_program():
     odd = [None, True, -1, 1.5, math.nan, 10**400, "", "x", [], [[]], {}, {"a": 1}, [[3]], object()]
     keys = {"data", "criteria", "gammas", "seeds", "pairs", "strengths", "measures", "files"}

@@ -400,6 +400,7 @@ def test_maxent_with_empty_cells_targets_and_tolerance(options):
         ({"epochs": 2.5}, "epochs must be a whole number, got 2.5"),
         ({"patience": 0}, "patience must be at least 1, got 0"),
         ({"negatives": 0}, "negatives must be at least 1, got 0"),
+        ({"negatives": None}, "negatives must be a whole number, got None"),
         ({"lr": -0.1}, "lr must lie between 0 and 1e.30, got -0.1"),
         ({"lr": np.nan}, "lr must lie between"),
         ({"lr": 1e300}, "lr must lie between"),

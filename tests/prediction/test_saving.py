@@ -503,6 +503,7 @@ def test_text_that_no_run_has_is_refused_with_the_file(case, fitted, tmp_path):
         ("history", {}, "history is {}, no list"),
         ("history.2", [], r"history\[2\] is \[\], no row"),
         ("history.2.0", None, r"history\[2\].epoch is None, no number from 1"),
+        ("history.2.0", 2.5, r"history\[2\].epoch is 2.5, no whole number"),
         ("history.2.1", None, r"history\[2\].loss is None"),
         ("history.2.1", -0.1, r"history\[2\].loss is -0.1, no number from 0"),
         ("history.2.2", -0.1, r"history\[2\].fit is -0.1"),
@@ -510,6 +511,7 @@ def test_text_that_no_run_has_is_refused_with_the_file(case, fitted, tmp_path):
         ("history.2.4", -0.1, r"history\[2\].gap is -0.1"),
         ("history.2.5", None, r"history\[2\].seconds is None"),
         ("history.2.5", -3, r"history\[2\].seconds is -3"),
+        ("history.2.5", 1e30, r"history\[2\].seconds is 1e\+30, no number from 0 to 1e\+09"),
     ],
 )
 @pytest.mark.parametrize("criterion", ["dp", None])
@@ -690,6 +692,34 @@ def test_what_an_override_of_load_state_dict_raises_is_not_hidden(tmp_path, faul
     pairs = [[0, 1], [2, 5]]
     same = [LinkPredictor.load(tmp_path / "run", model=kind) for kind in (Own, Renamed)]
     assert np.array_equal(*(each.predict_logits(pairs) for each in same))
+
+
+@pytest.mark.parametrize("fault", [ValueError, KeyError, RuntimeError])
+def test_what_a_models_own_check_of_its_strength_raises_is_not_hidden(tmp_path, fault):
+    class Strong(Own):
+        strength = 1.0
+
+        def __init__(self, graph, dimension=3, *, generator, strength=1.0):
+            super().__init__(graph, dimension, generator=generator, scale=strength)
+
+        @classmethod
+        def check_strength(cls, strength):
+            """None is wrong."""
+
+    class Faulty(Strong):
+        @classmethod
+        def check_strength(cls, strength):
+            raise fault("not this one")
+
+    LinkPredictor(Strong, strength=2.0).fit(planted()).save(tmp_path)
+    with pytest.raises(fault, match="not this one") as caught:
+        LinkPredictor.load(tmp_path, model=Faulty)
+    assert caught.type is fault
+    about = json.loads((tmp_path / "model.json").read_text())
+    exchange(about, ["params", "seed"], True)
+    (tmp_path / "model.json").write_text(json.dumps(about))
+    with pytest.raises(InputError, match=r"model\.json: is damaged or was changed"):
+        LinkPredictor.load(tmp_path, model=Strong)
 
 
 def test_a_criterion_of_another_name_is_refused(tmp_path):

@@ -150,3 +150,42 @@ def test_the_change_of_a_clear_gap_of_two_cells_is_that_of_one_difference(seed, 
     assert found.value == pytest.approx(middle, abs=1e-12)
     assert np.mean(found.interval) == pytest.approx(middle, abs=1e-9)
     assert np.ptp(found.interval) == pytest.approx(2 * half, rel=0.03)
+
+
+@pytest.mark.parametrize(("seed", "shift", "largest"), [(1, 4.0, 1), (3, 3.0, 1), (2, 4.0, 5)])
+def test_the_change_of_rdp_is_that_of_the_cells_that_may_be_the_largest(seed, shift, largest):
+    frame, other, people, groups, ids = changed(seed, nodes=60)
+    cell = np.sort(groups, axis=1) @ (3, 1)
+    tables = [
+        each.assign(score=expit(logit(each.score) + by * (cell == which)))
+        for each, by, which in ((frame, shift, 1), (other, shift - 1, largest))
+    ]
+    areas, halves = [], []
+    for inside in (cell == number for number in np.unique(cell)):
+        sides, placements = np.array([inside, ~inside], dtype=float), []
+        for score in (table.score.to_numpy() for table in tables):
+            wins = (score[:, None] > score) + (score[:, None] == score) / 2
+            places = wins[:, ~inside].mean(axis=1), wins[inside].mean(axis=0)
+            placements.append(np.where(inside, *places))
+        now, was, change = (
+            Loops(ids, each, sides) for each in (*placements, placements[0] - placements[1])
+        )
+        areas.append([placement[inside].mean() for placement in placements])
+        count, error = len(np.unique(cell)), 0.05  # a tenth of it chooses the cells
+        tails = (0.1 * error / (4 * count),) * 2 + (0.9 * error / 2,)
+        freedom = welch(now), welch(was), welch(now, was)
+        both = np.ones(2)
+        three = zip(tails, freedom, (now, was, change), strict=True)
+        halves.append([t.isf(tail, nu) * loops.error(both) for tail, nu, loops in three])
+    (now, was), (half, half0, less) = np.transpose(areas), np.transpose(halves)
+    change = now - was
+    high = (change + less)[now + half >= (now - half).max()].max()
+    low = (change - less)[was + half0 >= (was - half0).max()].min()
+    ends = [
+        (max((area - wide).max(), 0.5), min((area + wide).max(), 1.0))
+        for area, wide in ((now, half), (was, half0))
+    ]
+    wanted = max(low, ends[0][0] - ends[1][1]), min(high, ends[0][1] - ends[1][0])
+    found = lp.audit(tables[0], "kind", people, compare=tables[1]).change
+    assert found.values["rdp"] == pytest.approx(now.max() - was.max(), abs=1e-12)
+    assert found.intervals["rdp"] == pytest.approx(wanted, abs=1e-9)

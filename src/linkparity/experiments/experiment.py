@@ -121,12 +121,14 @@ class Experiment:
     def sources(self, data: str | None = None) -> list[DataSource]:
         """The data sets and own graphs; ``data`` is the data directory."""
         found = [DataSource(name, None, data) for name in self.data]
+        names = set(self.data)
         entries = () if self.files == () else check.as_list(self.files, ("files",))
         for position, entry in enumerate(entries):
             name, files = check.graph_files(entry, ("files", position))
-            if name in (source.name for source in found):
+            if name in names:
                 fix = "give it another name"
                 raise SettingError(("files", position), f"is a second {name!r}", fix)
+            names.add(name)
             found.append(DataSource(name, files))
         return found
 

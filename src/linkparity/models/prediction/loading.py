@@ -32,6 +32,11 @@ from linkparity.support.randomness import stream
 LONGEST, LARGEST = 1e9, 1e100
 #: A divergence of 0 may be so much below it.
 ROUNDING = 1e-6
+#: What reading a damaged or changed run may raise.
+DAMAGE = (
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError,
+    MemoryError, SafetensorError,
+)  # fmt: skip
 
 
 def load_predictor(
@@ -57,7 +62,9 @@ def load_predictor(
     with _damage(file):
         predictor = kind(**_parameters(params, model, criterion, tensors))
         graph = predictor.graph_ = _graph(about["graph"], tensors)
+    with _damage(file, DAMAGE if own_model is None else (InputError,)):  # calls their own class
         check_parameters(predictor, graph)
+    with _damage(file):
         state = {name[6:]: value for name, value in tensors.items() if name.startswith("model.")}
         _check_state(predictor, graph, state)
         seconds = _number(about["fit_seconds"], "fit_seconds", 0, LONGEST)
@@ -103,14 +110,11 @@ def _known(criterion: Any) -> Any:
 
 
 @contextmanager
-def _damage(file: Path) -> Iterator[None]:
-    """Whatever cannot be made of a damaged or changed run: one sentence that names the file."""
+def _damage(file: Path, kinds: tuple[type[Exception], ...] = DAMAGE) -> Iterator[None]:
+    """Errors of some kinds, from a damaged or changed run: one sentence that names the file."""
     try:
         yield
-    except (
-        LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError,
-        MemoryError, SafetensorError,
-    ) as error:  # fmt: skip
+    except kinds as error:
         said = " ".join(str(error).split()) or type(error).__name__
         raise InputError(
             f"is damaged or was changed ({said:.120})", "save the predictor again", where=str(file)
@@ -265,15 +269,19 @@ def _history(rows: Any, model: str | type[LinkModel]) -> list[Epoch]:
 def _epoch(row: Any, where: str, model: str | type[LinkModel]) -> Epoch:
     """One row of training; only that of a model of their own may have null anywhere."""
     least = {"epoch": 1, "loss": 0, "fit": 0, "kl": -ROUNDING, "gap": 0, "seconds": 0}
-    unknown = {"kl", "gap"}  # of a plain model
+    largest, unknown = {"seconds": LONGEST}, {"kl", "gap"}  # unknown of a plain model
     if not isinstance(model, str):
-        least, unknown = dict.fromkeys(least, -LARGEST), set(least)
+        least, largest, unknown = dict.fromkeys(least, -LARGEST), {}, set(least)
     elif MODELS[model].strength is not None:  # an adversary's loss is taken away
         least["loss"] = -LARGEST
     if not isinstance(row, list) or len(row) not in (6, 7):
         raise TypeError(f"{where} is {row!r:.40}, no row of an epoch")
+    if isinstance(model, str) and isinstance(row[0], float):
+        raise TypeError(f"{where}.epoch is {row[0]!r:.40}, no whole number")
     numbers = [
-        math.nan if value is None and name in unknown else _number(value, f"{where}.{name}", low)
+        math.nan
+        if value is None and name in unknown
+        else _number(value, f"{where}.{name}", low, largest.get(name, LARGEST))
         for (name, low), value in zip(least.items(), row, strict=False)
     ]
     extra = row[6].items() if len(row) > 6 else ()

@@ -174,7 +174,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 0), ("negatives", 1), ("patience", 1)):
-            if (value := getattr(self, name)) is None:
+            if (value := getattr(self, name)) is None and name != "negatives":
                 continue
             if (number := whole_number(value, name, "train")) < least:
                 raise _refused(name, f"must be at least {least}, got {value}")
