@@ -133,6 +133,10 @@ BAD = {
         "s.csv: only one group, 'x', has scores, and parity compares two or more; check column",
     ),
     "no groups": (case(nodes="node,kind\na,\nb,\n"), "n.csv: column 'kind' is empty in every row"),
+    "no crossed groups": (
+        case(nodes="node,kind,side\na,x,\nb,,y\nc,,z\n", args=("--sensitive", "kind,side")),
+        "n.csv: no row has a value in every one of the columns 'kind', 'side'; cross columns that",
+    ),
     "score and logit": (
         case("source,target,score,logit\na,b,0.5,0\n"),
         "s.csv: has both columns 'score' and 'logit'; choose one with --score score or --logit",

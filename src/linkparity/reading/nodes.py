@@ -83,8 +83,11 @@ def number_values(
     if not found.num_rows:
         if not duck.rows(f"SELECT 1 FROM {ends[0][0].view} LIMIT 1"):
             raise no_rows(where)
-        problem = f"column {shown} is empty in every row"
-        raise InputError(problem, "fill it in, or name another column", where=where)
+        problem, fix = f"column {shown} is empty in every row", "fill it in, or name another column"
+        if len(names) > 1:
+            problem = f"no row has a value in every one of the columns {shown}"
+            fix = "cross columns that the same rows fill in"
+        raise InputError(problem, fix, where=where)
     lists = (whole_numbers(found.column(name).to_pylist()) for name in found.column_names)
     rows = list(zip(*lists, strict=True))
     single = [row[0] for row in rows] if found.num_columns == 1 else rows
