@@ -50,11 +50,11 @@ TESTS = {
     "metrics/evaluation.py": "metrics/test_evaluation.py metrics/test_on_candidates.py",
     "metrics/intervals/": "tables/test_interval_oracles.py metrics/test_intervals.py",
     "metrics/intervals/changes.py": "tables/test_interval_oracles.py tables/test_compare.py",
-    "tables/measures/": "tables/test_interval_oracles.py tables/test_table_intervals.py "
-    "tables/test_compare.py",
-    "tables/measures/exposure.py": "tables/test_tables.py",
-    "tables/measures/table_sums.py": "tables/test_tables.py tables/test_weights.py "
+    "metrics/tables/": "tables/test_tables.py tables/test_reports.py tables/test_messages.py",
+    "metrics/tables/compare.py": "tables/test_interval_oracles.py tables/test_compare.py",
+    "metrics/tables/scored_table.py": "tables/test_tables.py tables/test_weights.py "
     "tables/test_saturated_scores.py",
+    "metrics/tables/tilt_file.py": "tables/test_tables.py tables/test_tilt_by_groups.py",
 }
 #: Modules that lay out text.
 SHOWN = ("metrics/printing.py",)

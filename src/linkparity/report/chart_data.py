@@ -7,8 +7,6 @@ from math import isnan
 from statistics import fmean, median
 from typing import Any
 
-from linkparity.experiments.comparison import published_row
-from linkparity.experiments.paper import published_seconds
 from linkparity.experiments.results import Spread, Summary
 from linkparity.experiments.row_schema import LEVELS
 from linkparity.experiments.rows import Row
@@ -74,19 +72,6 @@ def _deviation(spread: Spread) -> tuple[float, float]:
 
 def _intervals(row: Row) -> dict[str, tuple[float, float]]:
     return {name: ends for name, ends in row.intervals.items() if not isnan(sum(ends))}
-
-
-def paper_points(summaries: Sequence[Summary]) -> list[Record]:
-    """The published means beside the methods that have the paper's settings, with its seconds."""
-    found = []
-    for each in summaries:
-        theirs = published_row(each)
-        if theirs:
-            criterion = "adversary" if each.strength else each.criterion
-            seconds = published_seconds().get((str(each.dataset), each.model, criterion))
-            means = {name: value.mean for name, value in theirs.items()}
-            found.append(about(each) | {"seed": ALL_SEEDS, "paper_seconds": seconds} | means)
-    return found
 
 
 def strength_curves(summaries: Sequence[Summary]) -> list[Record]:
