@@ -327,7 +327,7 @@ from linkparity.cli.command import main
 main(sys.argv[1:])
 """
 HALF_WAY = {
-    "train": ("linkparity.models.prediction.predictor.train", "stop_in_a_loop"),
+    "train": ("linkparity.models.base.gradient_steps", "stop_in_a_loop"),
     "predict": ("linkparity.experiments.predict.write_table", "stop"),
     "audit": ("linkparity.metrics.tables.audit_table.audit_scores", "stop"),
     "project": ("linkparity.reading.tables.write_table", "stop"),

@@ -221,7 +221,13 @@ def clustered_against_rest(
         area, spread = clustered(clusters, level, positive, times - positive)
         areas.append(area)
         spreads.append(spread)
-    return np.array(areas), Spread.joined(spreads)
+    columns = (
+        np.concatenate([getattr(spread, name) for spread in spreads])
+        for name in ("variance", "nodes", "freedom")
+    )
+    variance, nodes, freedom = columns
+    by_node = all(spread.by_node for spread in spreads)
+    return np.array(areas), Spread(variance, None, nodes, freedom, by_node)
 
 
 def against_rest(

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -312,7 +312,3 @@ def _table_row(
         "criterion": summary.criterion, "gamma": gamma,
         "strength": summary.strength, "seed": seed, "values": values, "seconds": seconds,
     }  # fmt: skip
-
-
-def _unique(values: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(values))

@@ -1,6 +1,5 @@
 """Covariance of weighted means over cells whose pairs share nodes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -190,15 +189,6 @@ class Spread:
     def independent(cls, variance: np.ndarray) -> "Spread":
         """Of quantities whose variance is known from independent pairs."""
         return cls(variance, None, variance, np.full(len(variance), np.inf), by_node=False)
-
-    @classmethod
-    def joined(cls, parts: Sequence["Spread"]) -> "Spread":
-        """Of several quantities one after the other, without their covariances."""
-        columns = ("variance", "nodes", "freedom")
-        variance, nodes, freedom = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in columns
-        )
-        return cls(variance, None, nodes, freedom, all(part.by_node for part in parts))
 
     def of_sum(self, sign: np.ndarray | None = None) -> "Spread":
         """Of the sum of all M means, with the degrees of freedom of Welch and Satterthwaite.
