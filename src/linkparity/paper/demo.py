@@ -10,9 +10,10 @@ from rich import box
 from rich.table import Table
 
 from linkparity.datasets import load
-from linkparity.experiments import Row, Run, train_run
 from linkparity.experiments.fit import full_row
 from linkparity.experiments.results import Results
+from linkparity.experiments.rows import Row
+from linkparity.experiments.train import Run, train_run
 from linkparity.graph.graph import Graph
 from linkparity.metrics.measures import MEASURES
 from linkparity.models.prediction import LinkPredictor
@@ -56,14 +57,13 @@ def beside(row: Row) -> dict[str, Published]:
     return {name: published()[*where, name] for name in MEASURES if (*where, name) in published()}
 
 
-def run_demo(say: Callable[[str], None] = lambda text: None, seed: int = 0) -> Demo:
+def run_demo(say: Callable[[str], None] = lambda text: None) -> Demo:
     """Train two models on 80 % of the links, plain and with the regularizer, and evaluate them.
 
     With the regularizer twice: as in the paper, and with linkparity's defaults.
 
     Args:
         say: called with each line of progress.
-        seed: random seed of the split and of the training.
     """
     began = perf_counter()
     graph = load(DATASET)
@@ -73,7 +73,7 @@ def run_demo(say: Callable[[str], None] = lambda text: None, seed: int = 0) -> D
     for criterion in CRITERIA:
         settings += [{"criterion": criterion, **AS_PUBLISHED}, {"criterion": criterion}]
     for model, given in product(MODELS, settings):
-        predictor = LinkPredictor(model, seed=seed, **given)
+        predictor = LinkPredictor(model, **given)
         run = train_run(graph, predictor, dataset=DATASET, test_pairs="paper")
         runs.append(run)
         say(f"{model}, {run.criterion}: trained in {run.predictor.fit_seconds_:.1f} s")

@@ -106,7 +106,7 @@ def verdict_sentence(cells: Sequence[ComparedCell]) -> str:
     )
 
 
-def runtimes_grid(runtimes: Sequence["RunTime"]) -> Grid:
+def runtimes_grid(runtimes: "Sequence[RunTime]") -> Grid:
     """Seconds per fit beside the paper's."""
     alone = any(each.alone is not None for each in runtimes)
     columns = ["data set", "model", "criterion", "seconds", *(["alone"] if alone else []), "paper"]
@@ -122,7 +122,7 @@ def runtimes_grid(runtimes: Sequence["RunTime"]) -> Grid:
     return Grid(columns, rows, "Seconds per fit", f"{caption}; paper: on its authors' machine")
 
 
-def sampled_grid(found: Sequence["SampledKL"]) -> Grid:
+def sampled_grid(found: "Sequence[SampledKL]") -> Grid:
     """Figure 3: mean and deviation of the divergence by sample size."""
     rows = []
     for size in dict.fromkeys(each.size for each in found):

@@ -55,15 +55,6 @@ class CellCovariance:
         self.nodes, self.dyads = np.zeros((2, *shape)), np.zeros((2, *shape))
         self.fourth = np.zeros(mean.shape)
 
-    def add_nodes(self, mass: Any, weight: Any) -> None:
-        """Sums of w h and of w per node and cell, ``(R, M)``, dense or sparse."""
-        self.nodes += self._products(mass, weight)
-        self.fourth += np.asarray((weight**2 * weight**2).sum(axis=0)).ravel()
-
-    def add_dyads(self, mass: Any, weight: Any) -> None:
-        """The same per dyad."""
-        self.dyads += self._products(mass, weight)
-
     def add_counted(
         self, count: np.ndarray, mean: np.ndarray, square: np.ndarray, member: "csr_array"
     ) -> None:
