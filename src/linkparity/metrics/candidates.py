@@ -37,12 +37,14 @@ class SampledCandidates:
         logits: ``(P,)`` float64.
         weight: ``(P,)`` how many candidates each represents.
         count: number of candidates of the graph.
+        standard_error: largest standard error of the mean of a pair of groups; 0 for all pairs.
     """
 
     index: np.ndarray
     logits: np.ndarray
     weight: np.ndarray
     count: int
+    standard_error: float = 0.0
 
 
 def sample_candidates(
@@ -68,7 +70,7 @@ def sample_candidates(
 def _stratified(predict: Predict, graph: Graph, seed: int, most: int) -> SampledCandidates:
     strata = sum(1 for _ in stratified_candidates(graph, 1, stream(seed, "strata")))
     share = max(1, most // strata)
-    index, logits, weight = [], [], []
+    index, logits, weight, errors = [], [], [], []
     draws = stratified_candidates(graph, share, stream(seed, "strata"))
     for drawn, number in draws:
         pairs = drawn.numpy()
@@ -81,9 +83,10 @@ def _stratified(predict: Predict, graph: Graph, seed: int, most: int) -> Sampled
         index.append(pairs[:size])
         logits.append(found)
         weight.append(np.full(size, number / size))
+        errors.append(expit(found).std() * np.sqrt((1 - size / number) / size))
     return SampledCandidates(
         np.concatenate(index), np.concatenate(logits), np.concatenate(weight),
-        graph.num_pairs - graph.num_links,
+        graph.num_pairs - graph.num_links, float(max(errors)),
     )  # fmt: skip
 
 
