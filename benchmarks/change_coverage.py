@@ -18,9 +18,9 @@ from coverage import NOISE, Scenario
 from linkparity.metrics import ScoredPairs
 from linkparity.metrics.cell_means import gap
 from linkparity.metrics.ranks import auc, cell_areas
+from linkparity.metrics.tables.compare import gap_changes, rank_change
 from linkparity.pairs.arrays import ArrayPairs
 from linkparity.support.arrays import expit
-from linkparity.tables.compare import gap_changes, rank_change
 
 SIZES = (50, 50, 50)
 

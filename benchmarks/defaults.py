@@ -26,8 +26,9 @@ from sklearn.metrics import roc_auc_score
 
 import linkparity as lp
 from linkparity.datasets import block_model
-from linkparity.experiments.compare_with_plain import held_out_gap
+from linkparity.experiments.compare_with_plain import criterion_gap
 from linkparity.graph.pairs import PairSpace
+from linkparity.metrics.evaluation import scored_sets
 from linkparity.models.training.loop import training_pairs
 from linkparity.models.training.objective import Objective, Settings
 from linkparity.support.arrays import expit
@@ -66,12 +67,13 @@ def measured(predictor: lp.LinkPredictor, split: lp.Split) -> dict[str, float]:
     logits = predictor.predict_logits(test.index)
     linked = test.label.numpy() == 1
     held_out = test.index[test.label == 1]
+    scored = scored_sets(predictor, split, None)["test"]
     return {
         "auc": float(roc_auc_score(test.label, logits)),
         "dp": gap(predictor.predict_logits(index), graph.group[index]),
         "eo": gap(logits[linked], graph.group[held_out]),
     } | {
-        name: held_out_gap(predictor, split, lp.criteria.CRITERIA[name])
+        name: criterion_gap(scored, lp.criteria.CRITERIA[name])
         for name in OTHERS
         if not (graph.bipartite and name == "weak-dp")  # within and between need two groups
     }

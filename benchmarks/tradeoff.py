@@ -17,17 +17,17 @@ from itertools import product
 from statistics import fmean
 
 from linkparity.cli.output import say
-from linkparity.experiments.paper import published
-from linkparity.experiments.reproduce import (
+from linkparity.experiments.results import Results, Summary
+from linkparity.experiments.run import run_fits
+from linkparity.paper.published import published
+from linkparity.paper.reproduce import (
     CRITERIA,
     PAPER_DATA,
     REGULARIZED,
     paper_fits,
     searches_beside,
 )
-from linkparity.experiments.results import Results, Summary
-from linkparity.experiments.run import run_fits
-from linkparity.experiments.tuned_fit import Key, tuned_and_plain
+from linkparity.paper.tuned_fit import Key, tuned_and_plain
 from linkparity.report.live_display import LineDisplay
 
 #: What is to be reached: rows, and mean gain of AUC on polblogs' dp rows.

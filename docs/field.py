@@ -10,8 +10,8 @@ from typing import Any
 
 from linkparity.cli.output import say
 from linkparity.experiments.results import Results, Summary, summarize
+from linkparity.paper.report import Report
 from linkparity.report.chart_style import Look
-from linkparity.report.report_page import Report
 from linkparity.support.errors import require
 
 FOLDER = Path(__file__).parent / "field"

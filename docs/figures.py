@@ -11,12 +11,12 @@ from typing import Any
 
 import linkparity as lp
 from linkparity.cli.output import say
-from linkparity.experiments.demo import Demo, run_demo
-from linkparity.experiments.paper import published
-from linkparity.experiments.reproduce import CRITERIA, PAPER_DATA
 from linkparity.experiments.results import Results, Summary
-from linkparity.experiments.tuned_fit import tuned_and_plain
-from linkparity.report.report_page import Report
+from linkparity.paper.demo import Demo, run_demo
+from linkparity.paper.published import published
+from linkparity.paper.report import Report
+from linkparity.paper.reproduce import CRITERIA, PAPER_DATA
+from linkparity.paper.tuned_fit import tuned_and_plain
 from linkparity.support.errors import require
 
 IMAGES = Path(__file__).parent / "img"

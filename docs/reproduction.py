@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from linkparity.cli.output import say
-from linkparity.experiments.comparison import ComparedCell, compare, count_verdicts
-from linkparity.experiments.reproduce import run_times
 from linkparity.experiments.results import Results
-from linkparity.experiments.subsample_kl import SampledKL
-from linkparity.report.paper_tables import (
+from linkparity.paper.comparison import ComparedCell, compare, count_verdicts
+from linkparity.paper.report import Report
+from linkparity.paper.reproduce import run_times
+from linkparity.paper.subsample_kl import SampledKL
+from linkparity.paper.tables import (
     comparison_tables,
     differences,
     runtimes_grid,
@@ -22,7 +23,6 @@ from linkparity.report.paper_tables import (
     tuned_grid,
     verdict_sentence,
 )
-from linkparity.report.report_page import Report
 from linkparity.support.display import Grid, format_rounded
 
 FOLDER = Path(__file__).parent / "reproduction"

@@ -22,9 +22,10 @@ LAYERS = [
     "pairs",
     "models",
     "metrics",
-    "tables",
+    "metrics.tables",
     "experiments",
     "report",
+    "paper",
     "__init__",
     "cli",
     "__main__",
@@ -43,15 +44,22 @@ def imported(path):
             names = (alias.name for alias in node.names)
             yield from (name if name in RANK else "__init__" for name in names)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linkparity."):
-            yield node.module.split(".")[1]
+            parts = node.module.split(".")[1:]
+            yield from (room([*parts, alias.name]) for alias in node.names)
         elif isinstance(node, ast.Import):
             parts = (alias.name.split(".") for alias in node.names)
-            yield from ([*each, "__init__"][1] for each in parts if each[0] == "linkparity")
+            yield from (room(each[1:]) for each in parts if each[0] == "linkparity")
+
+
+def room(parts):
+    """The line of LAYERS of a module, by the parts of its name."""
+    within = ".".join(parts[:2])
+    return within if within in RANK else [*parts, "__init__"][0]
 
 
 def test_imports_point_up_the_list():
     for path in PACKAGE.rglob("*.py"):
-        own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        own = room(path.relative_to(PACKAGE).with_suffix("").parts)
         assert own in RANK, f"give {own} a place in LAYERS"
         wrong = [name for name in imported(path) if RANK[name] > RANK[own]]
         assert not wrong, f"{path.relative_to(PACKAGE)} imports {wrong}, which stands below {own}"
@@ -59,8 +67,9 @@ def test_imports_point_up_the_list():
 
 def test_the_page_lists_the_rooms_in_their_order():
     page = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text()
-    rooms = re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE)
-    assert rooms == [line for line in LAYERS if (PACKAGE / line).is_dir()]
+    rooms = re.findall(r"^\| `([\w/]+)/` \|", page, re.MULTILINE)
+    folders = [line.replace(".", "/") for line in LAYERS]
+    assert rooms == [folder for folder in folders if (PACKAGE / folder).is_dir()]
 
 
 def import_times(code):

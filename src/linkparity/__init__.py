@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from linkparity.models.prediction import TrainingWarning as TrainingWarning
     from linkparity.metrics import Scores as Scores, evaluate as evaluate
     from linkparity.metrics import score_pairs as score_pairs
-    from linkparity.tables import audit as audit, project as project
+    from linkparity.metrics.tables import audit as audit, project as project
     from linkparity.experiments.experiment import Experiment as Experiment
     from linkparity.experiments.results import Results as Results
     from linkparity.experiments.run import run as run
     from linkparity.experiments.tune import tune as tune
-    from linkparity.report.report_page import Report as Report
+    from linkparity.paper.report import Report as Report
 
 __version__ = "0.1.0"
 
@@ -62,13 +62,13 @@ HOMES = {
     "evaluate": "metrics",
     "score_pairs": "metrics",
     "Scores": "metrics",
-    "audit": "tables",
-    "project": "tables",
+    "audit": "metrics.tables",
+    "project": "metrics.tables",
     "Experiment": "experiments.experiment",
     "run": "experiments.run",
     "Results": "experiments.results",
     "tune": "experiments.tune",
-    "Report": "report.report_page",
+    "Report": "paper.report",
 }
 __all__ = list(HOMES)
 

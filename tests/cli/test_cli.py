@@ -17,11 +17,11 @@ from linkparity.cli import options
 from linkparity.cli.output import one_line
 from linkparity.criteria import CRITERIA
 from linkparity.datasets import DATASETS
-from linkparity.experiments.demo import run_demo
-from linkparity.experiments.paper import published
 from linkparity.models import MODELS
 from linkparity.models.prediction import LinkPredictor
 from linkparity.models.training.objective import PAIRS
+from linkparity.paper.demo import run_demo
+from linkparity.paper.published import published
 from linkparity.projection.group_tilts import TILT_BY
 from linkparity.projection.solver import NotConverged
 from linkparity.reading.groups import CHOICES
@@ -330,7 +330,7 @@ def quick_demo(monkeypatch, demo, tmp_path):
         tell("working …")
         return demo
 
-    monkeypatch.setattr("linkparity.experiments.demo.run_demo", quick)
+    monkeypatch.setattr("linkparity.paper.demo.run_demo", quick)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

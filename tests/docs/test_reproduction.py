@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from linkparity.experiments.comparison import compare, count_verdicts
 from linkparity.experiments.results import Results
-from linkparity.report.paper_tables import differences, verdict_sentence
+from linkparity.paper.comparison import compare, count_verdicts
+from linkparity.paper.tables import differences, verdict_sentence
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reproduction"
 RESULTS = Results.read(FOLDER / "rows.jsonl.gz")

@@ -15,9 +15,10 @@ from linkparity.experiments.compare_with_plain import (
     Comparison,
     _advice,
     compare_with_plain,
-    held_out_gap,
+    criterion_gap,
 )
 from linkparity.experiments.train import train_run
+from linkparity.metrics.evaluation import scored_sets
 from linkparity.models.prediction import TrainingInterrupted
 from linkparity.models.training.objective import trained_criterion
 
@@ -53,11 +54,12 @@ def test_other_criteria_have_a_gap_on_held_out_pairs_too(graph):
     split = lp.split_links(graph, test=0.2, seed=0)
     predictor = lp.LinkPredictor("dot-product", epochs=EPOCHS, dimension=8).fit(split.train)
     scores = lp.evaluate(predictor, split, None)
+    scored = scored_sets(predictor, split, None)["test"]
     for name in ("dp", "eo"):
-        known = held_out_gap(predictor, split, trained_criterion(name))
+        known = criterion_gap(scored, trained_criterion(name))
         assert known == pytest.approx(scores.values[name], abs=1e-9)
     mixed = lp.evaluate(predictor, split, None, view="mixed")
-    weak = held_out_gap(predictor, split, trained_criterion("weak-dp"))
+    weak = criterion_gap(scored, trained_criterion("weak-dp"))
     assert weak == pytest.approx(mixed.dp, abs=1e-9)
 
 
@@ -74,7 +76,8 @@ def test_pairs_of_an_unknown_group_are_in_no_gap(graph):
         np.average(right[(code == each) & known], weights=test.weight[(code == each) & known])
         for each in torch.unique(code[known])
     ]
-    found = held_out_gap(predictor, split, trained_criterion("accuracy"))
+    scored = scored_sets(predictor, split, None)["test"]
+    found = criterion_gap(scored, trained_criterion("accuracy"))
     assert found == pytest.approx(np.ptp(means), abs=1e-9)
 
 

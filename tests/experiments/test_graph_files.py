@@ -313,7 +313,7 @@ def test_what_is_undefined_is_a_dash_with_a_reason(here, capfd):
 SIGNALLED = """
 import os, signal, sys, time
 import linkparity.models.prediction.predictor, linkparity.experiments.predict
-import linkparity.tables.audit_table
+import linkparity.metrics.tables.audit_table
 
 def stop(*args, **options):
     os.kill(os.getpid(), signal.SIGINT)
@@ -327,9 +327,9 @@ from linkparity.cli.command import main
 main(sys.argv[1:])
 """
 HALF_WAY = {
-    "train": ("linkparity.models.prediction.predictor.train", "stop_in_a_loop"),
+    "train": ("linkparity.models.base.gradient_steps", "stop_in_a_loop"),
     "predict": ("linkparity.experiments.predict.write_table", "stop"),
-    "audit": ("linkparity.tables.audit_table.audit_scores", "stop"),
+    "audit": ("linkparity.metrics.tables.audit_table.audit_scores", "stop"),
     "project": ("linkparity.reading.tables.write_table", "stop"),
 }
 

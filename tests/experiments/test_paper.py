@@ -8,18 +8,21 @@ import pytest
 from planted import planted, planted_bipartite
 
 import linkparity as lp
+import linkparity.paper
 from linkparity.cli.command import main
-from linkparity.experiments import comparison
-from linkparity.experiments.comparison import (
+from linkparity.experiments.fit import DataSource
+from linkparity.experiments.results import Spread, summarize
+from linkparity.experiments.rows import Row
+from linkparity.models import MODELS
+from linkparity.paper.comparison import (
     KNOWN,
     compare,
     count_verdicts,
     has_paper_settings,
     verdict,
 )
-from linkparity.experiments.fit import DataSource
-from linkparity.experiments.paper import Published, published, published_seconds
-from linkparity.experiments.reproduce import (
+from linkparity.paper.published import Published, published, published_seconds
+from linkparity.paper.reproduce import (
     PAPER_DATA,
     REGULARIZED,
     figure2,
@@ -27,14 +30,11 @@ from linkparity.experiments.reproduce import (
     run_times,
     searches_beside,
 )
-from linkparity.experiments.results import Spread, summarize
-from linkparity.experiments.rows import Row
-from linkparity.experiments.subsample_kl import subsample_kl, tilted_kl, training_pairs
-from linkparity.experiments.tuned_fit import TunedFit
-from linkparity.models import MODELS
-from linkparity.report.paper_tables import comparison_tables, row_label
+from linkparity.paper.subsample_kl import subsample_kl, tilted_kl, training_pairs
+from linkparity.paper.tables import comparison_tables, row_label
+from linkparity.paper.tuned_fit import TunedFit
 
-FOLDER = Path(comparison.__file__).parent / "paper"
+FOLDER = Path(linkparity.paper.__file__).parent
 SETTINGS = {"pairs": "sampled", "postprocess": None, "tolerance": 0.0}
 
 

@@ -16,6 +16,19 @@ from linkparity.metrics.intervals.covariance import CellCovariance, Spread
 MAX_DENSE = 20_000_000
 
 
+class RowCovariance(CellCovariance):
+    """Covariances from one row of sums per node, and one per dyad."""
+
+    def add_nodes(self, mass: Any, weight: Any) -> None:
+        """Sums of w h and of w per node and cell, ``(R, M)``, dense or sparse."""
+        self.nodes += self._products(mass, weight)
+        self.fourth += np.asarray((weight**2 * weight**2).sum(axis=0)).ravel()
+
+    def add_dyads(self, mass: Any, weight: Any) -> None:
+        """The same per dyad."""
+        self.dyads += self._products(mass, weight)
+
+
 @dataclass(frozen=True, eq=False)
 class PairClusters:
     """Which of P pairs share a node, and which join the same two nodes.
@@ -70,7 +83,7 @@ class PairClusters:
 
         node = np.append(self.ends[used, 0], self.ends[both, 1])
         pair = np.append(used, both)
-        found = CellCovariance(mean, total)
+        found = RowCovariance(mean, total)
         found.add_nodes(sums(node, pair, mass), sums(node, pair, weight))
         found.add_dyads(sums(self.dyad[many], many, mass), sums(self.dyad[many], many, weight))
         add_single_pairs(found, prob[one], weight[one], code[one], member)
@@ -80,7 +93,7 @@ class PairClusters:
         self, values: np.ndarray, weight: np.ndarray, mean: np.ndarray
     ) -> CellCovariance:
         """Of the means of few cells, ``values (P, M)`` with ``weight (P, M)``."""
-        found = CellCovariance(mean, weight.sum(axis=0))
+        found = RowCovariance(mean, weight.sum(axis=0))
         mass = values * weight
         found.add_nodes(self._node_sums(mass), self._node_sums(weight))
         _, (_, one, many) = self._parts(np.ones(len(weight), dtype=bool))
@@ -221,7 +234,13 @@ def clustered_against_rest(
         area, spread = clustered(clusters, level, positive, times - positive)
         areas.append(area)
         spreads.append(spread)
-    return np.array(areas), Spread.joined(spreads)
+    columns = (
+        np.concatenate([getattr(spread, name) for spread in spreads])
+        for name in ("variance", "nodes", "freedom")
+    )
+    variance, nodes, freedom = columns
+    by_node = all(spread.by_node for spread in spreads)
+    return np.array(areas), Spread(variance, None, nodes, freedom, by_node)
 
 
 def against_rest(

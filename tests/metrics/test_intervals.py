@@ -5,7 +5,14 @@ import math
 
 import numpy as np
 import pytest
-from array_intervals import PairClusters, against_rest, clustered, delong, levels
+from array_intervals import (
+    PairClusters,
+    RowCovariance,
+    against_rest,
+    clustered,
+    delong,
+    levels,
+)
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -13,7 +20,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm, t
 
 from linkparity.metrics import VIEWS, ScoredPairs
-from linkparity.metrics.intervals.covariance import CellCovariance, Spread
+from linkparity.metrics.intervals.covariance import Spread
 from linkparity.metrics.intervals.estimates import gap_interval, largest_interval, mean_intervals
 from linkparity.metrics.intervals.placements import placement_covariances, rank_spreads
 from linkparity.metrics.intervals.spreads import mean_covariances
@@ -454,7 +461,7 @@ def test_batches_of_nodes_and_classes_of_pairs_add_up_to_the_whole():
     mean, total = one.T @ h / one.sum(axis=0), one.sum(axis=0)
     clusters = PairClusters.of(nodes)
     whole = clusters.sum_covariance(h[:, None], one, mean)
-    parts = CellCovariance(mean, total)
+    parts = RowCovariance(mean, total)
     for some in np.array_split(np.arange(30), 4):
         ends = np.stack([(nodes == i).any(axis=1) for i in some]).astype(float)
         parts.add_nodes(csr_array(ends @ (one * h[:, None])), csr_array(ends @ one))

@@ -24,6 +24,7 @@ from sklearn.utils import get_tags
 import linkparity as lp
 from linkparity import (
     Diverged,
+    FairnessRegularizer,
     Graph,
     LinkModel,
     LinkPredictor,
@@ -40,7 +41,7 @@ from linkparity.models import MODELS
 from linkparity.models.prediction import predictor as module
 from linkparity.models.prediction.postprocess import withhold_links
 from linkparity.models.training import Adam
-from linkparity.models.training.objective import pair_weights
+from linkparity.models.training.objective import Settings, pair_weights
 from linkparity.pairs.arrays import array_pairs
 from linkparity.pairs.fit import fit_pairs
 from linkparity.pairs.totals import Totals
@@ -95,6 +96,21 @@ def test_it_has_the_manners_of_scikit_learn():
         predictor.set_params(gama=1)
     with pytest.raises(RuntimeError, match=r"not fitted yet; call fit\(graph\) first"):
         predictor.predict_proba([[0, 1]])
+
+
+@pytest.mark.filterwarnings("ignore:.*learned nothing")  # in one epoch
+def test_a_fit_reads_its_parameters_once(monkeypatch, graph):
+    read = []
+    for kind, name in ((Settings, "__post_init__"), (FairnessRegularizer, "__init__")):
+        real = getattr(kind, name)
+
+        def counted(self, *args, real=real, **options):
+            read.append(type(self))
+            real(self, *args, **options)
+
+        monkeypatch.setattr(kind, name, counted)
+    LinkPredictor("dot-product", "dp", epochs=1, dimension=2).fit(graph)
+    assert read == [Settings, FairnessRegularizer]
 
 
 @pytest.mark.filterwarnings("ignore:.*learned nothing")  # in eight epochs

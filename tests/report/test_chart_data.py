@@ -12,10 +12,11 @@ from made_up_rows import EVIL, PAIRS, made_up_results, made_up_row
 
 import linkparity as lp
 from linkparity.experiments.fit import LEVELS
-from linkparity.experiments.paper import published, published_seconds
 from linkparity.experiments.results import Results
 from linkparity.experiments.rows import Row
 from linkparity.models import MODELS
+from linkparity.paper.published import published, published_seconds
+from linkparity.paper.report import published_points
 from linkparity.report import chart_data
 from linkparity.report.chart_style import ChartStyle
 from linkparity.report.charts import tradeoff
@@ -181,8 +182,9 @@ def test_the_papers_points_are_tied_to_ours():
     rows = tuple(made_up_row("polblogs", "cne", "none", 0.0, seed) for seed in range(2))
     for row in rows:
         row.settings.update({n: getattr(MODELS["cne"], n) for n in ("dimension", "epochs", "lr")})
-    charts = ChartStyle(Results(rows).summaries(), against_paper=True)
-    (point,) = charts.paper
+    summaries = Results(rows).summaries()
+    charts = ChartStyle(summaries, published=published_points(summaries))
+    (point,) = charts.published
     assert point["auc"] == published()["polblogs", "cne", "none", "auc"].mean
     assert point["paper_seconds"] == published_seconds()["polblogs", "cne", "none"]
     ours = np.mean([row.auc for row in rows])

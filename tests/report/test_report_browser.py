@@ -7,10 +7,10 @@ import pytest
 from browser import CHROMIUM, chromium
 from made_up_rows import EVIL, made_up_results
 
+from linkparity.paper.report import Report
 from linkparity.report.chart_data import points
 from linkparity.report.choices import ALL_SEEDS
 from linkparity.report.findings import pareto_front
-from linkparity.report.report_page import Report
 
 pytestmark = [
     pytest.mark.browser,

@@ -20,8 +20,9 @@ import linkparity as lp
 from linkparity.cli.command import main
 from linkparity.experiments.results import Results
 from linkparity.experiments.rows import Row
+from linkparity.paper.report import Report
 from linkparity.report.inlined_assets import library
-from linkparity.report.report_page import FORMATS, MAX_DOWNLOAD, Report
+from linkparity.report.report_page import FORMATS, MAX_DOWNLOAD
 from linkparity.support.display import CONTROLS, without_controls
 from linkparity.support.errors import InputError
 
@@ -196,7 +197,7 @@ def test_rows_of_two_files_count_once(tmp_path):
     results = made_up_results(seeds=1, datasets=("mine",), bare=True)
     failed = Results((replace(results[0], error="Diverged: x"), *results[1:4]))
     files = [write_rows(failed, tmp_path / "a"), write_rows(results, tmp_path / "b")]
-    report, _ = make_report(list(map(str, files)), str(tmp_path / "r.html"))
+    report, _ = make_report(Report, list(map(str, files)), str(tmp_path / "r.html"))
     assert list(report.results) == list(results)
 
 

@@ -15,7 +15,7 @@ from table_cases import exit_code, make_scores, read, write
 
 import linkparity as lp
 from linkparity.cli import command as cli
-from linkparity.tables.fail_if import read_gates
+from linkparity.metrics.tables.fail_if import read_gates
 
 COMMON = ("--nodes", "n.csv", "--sensitive", "kind")
 

@@ -14,9 +14,9 @@ from table_cases import exit_code, make_scores, write
 
 import linkparity as lp
 from linkparity.metrics.printing import cells_grid
+from linkparity.metrics.tables.audit_table import GroupExposure
 from linkparity.report.audit_page import audit_html
 from linkparity.support.display import format_number
-from linkparity.tables.audit_table import GroupExposure
 
 EVIL = "<script>alert(1)</script>"
 

@@ -22,7 +22,7 @@ from linkparity.support.errors import InputError
 from linkparity.support.files import AlreadyWritten, check_output, outputs_in_place
 
 if TYPE_CHECKING:
-    from linkparity.experiments.demo import Demo
+    from linkparity.paper.demo import Demo
 
 app = typer.Typer(
     name="linkparity",
@@ -74,8 +74,7 @@ def demo(
     """
     if out is not None:
         check_output(out, force)
-    from linkparity.experiments.demo import run_demo
-    from linkparity.report.console_tables import demo_tables
+    from linkparity.paper.demo import demo_tables, run_demo
 
     found = run_demo(say)
     written = _save_demo(found, out, force)
@@ -90,7 +89,7 @@ def demo(
 
 def _save_demo(found: "Demo", out: str | None, force: bool) -> str | None:
     """Write the report; without the extra, or where it was not asked for and cannot be, say so."""
-    from linkparity.report.report_page import Report
+    from linkparity.paper.report import Report
 
     name = DEMO_PAGE if out is None else out
     try:

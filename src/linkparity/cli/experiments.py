@@ -90,9 +90,9 @@ def reproduce(
     3 of its standard deviations, or 0.015 (0.03 for cfc); a smaller gap at no
     less AUC is better.
     """
-    from linkparity.experiments.reproduce import PAPER_DATA
-    from linkparity.experiments.reproduce import reproduce as fit_and_compare
-    from linkparity.report.paper_tables import reproduction_document
+    from linkparity.paper.reproduce import PAPER_DATA
+    from linkparity.paper.reproduce import reproduce as fit_and_compare
+    from linkparity.paper.tables import reproduction_document
     from linkparity.support.registry import Registry
 
     known = {name: (name,) for name in PAPER_DATA} | {"all": PAPER_DATA}
@@ -128,9 +128,10 @@ def report(
     What was found in words, the trade-off between accuracy and parity, strength curves, pairs of
     groups before and after, training, run times, and every number.
     """
+    from linkparity.paper.report import Report
     from linkparity.report.report_page import make_report
 
-    made, written = make_report(rows, out, against, figures, force)
+    made, written = make_report(Report, rows, out, against, figures, force)
     say(f"wrote {out}" + (f" and {counted(len(written), 'figure file')}" if written else ""))
     with outputs_in_place(out, *written):
         if as_json:

@@ -44,10 +44,10 @@ def audit(
     A gap near zero is parity on that measure, between these groups, on these pairs; it is not
     fairness. Exit 0: done; 1: --fail-if holds; 2: bad input.
     """
+    from linkparity.metrics.tables.audit_table import AuditOptions, audit_table
+    from linkparity.metrics.tables.fail_if import read_gates
     from linkparity.report.audit_page import write_html
     from linkparity.support.files import check_output
-    from linkparity.tables.audit_table import AuditOptions, audit_table
-    from linkparity.tables.fail_if import read_gates
 
     gates = read_gates(fail_if, changes=compare is not None)
     if html == "-" and as_json:
@@ -103,7 +103,7 @@ def project(
     and cannot be used as predictions.
     """
     from linkparity.metrics.intervals.estimates import IntervalOptions
-    from linkparity.tables.correct_table import ProjectOptions, correct_table
+    from linkparity.metrics.tables.correct_table import ProjectOptions, correct_table
 
     if as_json and "-" in (out, save_tilts):
         raise InputError("--json and an output named - both write to stdout", "give it a file")

@@ -1,4 +1,4 @@
-"""Whole jobs: train on a data set or on files, predict from a saved run, the demo."""
+"""Whole jobs: train on a data set or on files, predict from a saved run, run many fits."""
 
 from linkparity.experiments.graph_files import GraphFiles, read_graph
 from linkparity.experiments.predict import PairsFile, predict_pairs, predict_top

@@ -138,11 +138,6 @@ def _measured(predictor: LinkPredictor, split: Split, run: Run) -> tuple[float, 
     return scores.auc, scores.values[own[0]] if own else criterion_gap(sets["test"], criterion)
 
 
-def held_out_gap(predictor: LinkPredictor, split: Split, criterion: Criterion) -> float:
-    """Largest difference between two constraints' means over the weighted test pairs."""
-    return criterion_gap(scored_sets(predictor, split, None)["test"], criterion)
-
-
 def criterion_gap(scored: ScoredPairs, criterion: Criterion) -> float:
     """Largest difference between two constraints' means over weighted pairs."""
     cells = cells_of(scored.source.kinds, scored.totals, criterion)

@@ -10,9 +10,15 @@ from torch.nn.functional import cross_entropy
 
 from linkparity.graph.graph import Graph
 from linkparity.models.filters import Discriminator
-from linkparity.models.training.loop import Adam, Diverged, Processes, training_pairs
+from linkparity.models.training.loop import (
+    Adam,
+    Diverged,
+    Means,
+    Processes,
+    distance_to_parity,
+    training_pairs,
+)
 from linkparity.models.training.objective import Objective, Settings
-from linkparity.projection import NotConverged
 from linkparity.reading.groups import NO_GROUP
 from linkparity.support.randomness import random_order
 
@@ -48,8 +54,8 @@ def corrupt(links: Tensor, graph: Graph, generator: torch.Generator) -> Tensor:
     return pairs
 
 
-class Means(NamedTuple):
-    """Of one step, or means over the steps of an epoch."""
+class _Step(NamedTuple):
+    """Losses of one step, or means over the steps of an epoch."""
 
     fit: float
     adversary: float
@@ -77,14 +83,15 @@ class AdversarialTraining:
             if model.strength
         }
         self.measured: tuple[int, tuple[float, float]] | None = None
+        self.adversary = math.nan
         self.optimizer = Adam(model.parameters(), self.lr, amsgrad=True)
         self.against = {
             name: Adam(each.parameters(), self.lr, amsgrad=True)
             for name, each in self.discriminators.items()
         }
 
-    def epoch(self, number: int) -> tuple[float, Means]:
-        """One step per batch of links in a new order; the loss, and means over the steps."""
+    def epoch(self, number: int) -> Means:
+        """One step per batch of links in a new order; ``adversary`` is then its mean loss."""
         order = random_order(len(self.links), self.generator)
         links = self.links[order]
         if self.graph.side is None:
@@ -97,12 +104,14 @@ class AdversarialTraining:
         ]
         if not rows:
             nothing = 0.0 if self.pairs else math.nan
-            rows = [Means(0.0, 0.0, nothing, math.nan)]
-        mean = Means(*(sum(values) / len(rows) for values in zip(*rows, strict=True)))
+            rows = [_Step(0.0, 0.0, nothing, math.nan)]
+        mean = _Step(*(sum(values) / len(rows) for values in zip(*rows, strict=True)))
         loss = mean.fit - (self.model.strength or 0.0) * mean.adversary
-        return loss + (self.objective.gamma * mean.kl if self.pairs else 0.0), mean
+        loss += self.objective.gamma * mean.kl if self.pairs else 0.0
+        self.adversary = mean.adversary
+        return loss, mean.fit, mean.kl, mean.gap
 
-    def _step(self, links: Tensor, epoch: int, step: int) -> Means:
+    def _step(self, links: Tensor, epoch: int, step: int) -> _Step:
         model = self.model
         model.constrain()
         model.zero_grad()
@@ -127,7 +136,7 @@ class AdversarialTraining:
                 torch.autograd.backward(loss)
                 for name in names:
                     self.against[name].step()
-        return Means(value, float(adversary.detach()), kl, gap)
+        return _Step(value, float(adversary.detach()), kl, gap)
 
     def _drawn(self) -> list[str]:
         """The attributes of one step: each with probability ½, at least one."""
@@ -162,11 +171,7 @@ class AdversarialTraining:
         if not self.objective.gamma and self.measured is not None and self.measured[0] == epoch:
             return self.measured[1]
         batch = self.pairs.score(self.model, step % len(self.pairs))
-        try:
-            parity = self.objective.parity(batch)
-        except NotConverged as error:
-            problem = f"in epoch {epoch} no tilts reach parity ({error})"
-            raise Diverged(problem, caller="train") from None
+        parity = distance_to_parity(batch, self.objective, epoch)
         found = (0.0, math.nan) if parity is None else (parity.kl, parity.gap)
         self.measured = (epoch, found)
         if parity is not None and self.objective.gamma:

@@ -1,7 +1,5 @@
 """CFC: embeddings whose attributes are filtered out against adversaries."""
 
-import math
-import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -14,6 +12,7 @@ from linkparity.graph.graph import Graph
 from linkparity.models.adversarial import AdversarialTraining
 from linkparity.models.base import LinkModel
 from linkparity.models.filters import Filter
+from linkparity.models.training.loop import epoch_rows
 from linkparity.models.training.objective import Epoch, Objective, Settings
 from linkparity.reading.groups import NO_GROUP, GraphWarning, number_groups
 from linkparity.support.arrays import whole_number
@@ -132,25 +131,10 @@ class CFC(LinkModel):
 
     def steps(self, graph: Graph, objective: Objective, settings: Settings) -> Iterator[Epoch]:
         """Adam on embeddings and filters, in turn with Adam on the discriminators."""
-        begin = time.perf_counter()
         training = AdversarialTraining(self, graph, objective, settings)
-        best, since = math.inf, 0
-        try:
-            for epoch in range(
-                1, (self.epochs if settings.epochs is None else settings.epochs) + 1
-            ):
-                self.train()
-                loss, mean = training.epoch(epoch)
-                self.eval()
-                extra = {"adversary": mean.adversary} if self.strength else None
-                seconds = time.perf_counter() - begin
-                yield Epoch(epoch, loss, mean.fit, mean.kl, mean.gap, seconds, extra=extra)
-                best, since = (loss, 0) if loss < best else (best, since + 1)
-                if settings.patience is not None and since >= settings.patience:
-                    return
-        finally:
-            self.constrain()
-            self.eval()
+        for row in epoch_rows(self, settings, training.epoch):
+            extra = {"adversary": training.adversary} if self.strength else None
+            yield Epoch(*row, extra=extra)
 
     @torch.no_grad()
     def constrain(self) -> None:

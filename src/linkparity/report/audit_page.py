@@ -15,7 +15,7 @@ from linkparity.support.display import cell_label, counted, format_number
 from linkparity.support.files import write_text
 
 if TYPE_CHECKING:
-    from linkparity.tables.audit_table import Audit
+    from linkparity.metrics.tables.audit_table import Audit
 
 #: Ends of the colour scale of mean scores, light to dark.
 LIGHT, DARK = (239, 244, 250), (24, 62, 112)

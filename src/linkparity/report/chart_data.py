@@ -1,14 +1,12 @@
 """The numbers behind the charts of a report, as plain records: what each figure is tested by."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from math import isnan
 from statistics import fmean, median
 from typing import Any
 
-from linkparity.experiments.comparison import published_row
-from linkparity.experiments.paper import published_seconds
 from linkparity.experiments.results import Spread, Summary
 from linkparity.experiments.row_schema import LEVELS
 from linkparity.experiments.rows import Row
@@ -76,19 +74,6 @@ def _intervals(row: Row) -> dict[str, tuple[float, float]]:
     return {name: ends for name, ends in row.intervals.items() if not isnan(sum(ends))}
 
 
-def paper_points(summaries: Sequence[Summary]) -> list[Record]:
-    """The published means beside the methods that have the paper's settings, with its seconds."""
-    found = []
-    for each in summaries:
-        theirs = published_row(each)
-        if theirs:
-            criterion = "adversary" if each.strength else each.criterion
-            seconds = published_seconds().get((str(each.dataset), each.model, criterion))
-            means = {name: value.mean for name, value in theirs.items()}
-            found.append(about(each) | {"seed": ALL_SEEDS, "paper_seconds": seconds} | means)
-    return found
-
-
 def strength_curves(summaries: Sequence[Summary]) -> list[Record]:
     """One record per method and seed on a curve of two strengths or more, plain ones at 0.
 
@@ -128,14 +113,22 @@ def heatmaps(summaries: Sequence[Summary]) -> list[Record]:
 
     ``a`` and ``b`` are the groups, ``pairs`` the means over all pairs, ``links`` over true links.
     """
-    squares = sum(2 * len(row.cells) for each in summaries for row in each.rows)
-    found = []
-    for each in summaries:
-        for seed, rows in _by_seed(each, squares <= MAX_SQUARES):
-            cells = [row.cells for row in rows if row.cells]
-            if cells:
-                found.append(about(each) | {"seed": seed} | _squares(cells))
-    return found
+    return _per_seed(summaries, lambda row: row.cells, _squares)
+
+
+def _per_seed(
+    summaries: Sequence[Summary],
+    cells: Callable[[Row], Sequence[Any]],
+    shown: Callable[[list[Sequence[Any]]], Record],
+) -> list[Record]:
+    """One record per method, and per method and seed if they are not too many."""
+    count = sum(2 * len(cells(row)) for each in summaries for row in each.rows)
+    return [
+        about(each) | {"seed": seed} | shown(known)
+        for each in summaries
+        for seed, rows in _by_seed(each, count <= MAX_SQUARES)
+        if (known := [cells(row) for row in rows if cells(row)])
+    ]
 
 
 def _by_seed(summary: Summary, every: bool) -> list[tuple[str, tuple[Row, ...]]]:
@@ -165,14 +158,7 @@ def distributions(summaries: Sequence[Summary]) -> list[Record]:
     ``pair`` names the groups, ``over`` is ``pairs`` or ``links``. Over several seeds they are means
     of the seeds' quantiles.
     """
-    pairs = sum(2 * len(row.quantiles) for each in summaries for row in each.rows)
-    found = []
-    for each in summaries:
-        for seed, rows in _by_seed(each, pairs <= MAX_SQUARES):
-            with_quantiles = [row.quantiles for row in rows if row.quantiles]
-            if with_quantiles:
-                found.append(about(each) | {"seed": seed} | _quantile_lists(with_quantiles))
-    return found
+    return _per_seed(summaries, lambda row: row.quantiles, _quantile_lists)
 
 
 def _quantile_lists(fits: Sequence[Sequence[Record]]) -> Record:

@@ -11,7 +11,7 @@ from typing import Any
 
 from linkparity.experiments.results import Summary
 from linkparity.metrics.measures import MEASURES
-from linkparity.report import chart_data
+from linkparity.report.chart_data import Record
 from linkparity.report.choices import Choices
 from linkparity.support.errors import require
 
@@ -76,16 +76,19 @@ class ChartStyle:
     Args:
         summaries: Results over the seeds.
         look: Colours and size.
-        against_paper: Whether the published numbers are drawn too.
+        published: Published numbers to draw too, as records of methods.
     """
 
     def __init__(
-        self, summaries: Sequence[Summary], look: Look | None = None, against_paper: bool = False
+        self,
+        summaries: Sequence[Summary],
+        look: Look | None = None,
+        published: Sequence[Record] = (),
     ) -> None:
         self.alt = require("altair", "a report", INSTALL)
         self.summaries, self.look = summaries, look or Look()
         self.choices = Choices.of(summaries)
-        self.paper = chart_data.paper_points(summaries) if against_paper else []
+        self.published = published
 
     def finish(
         self, chart: Any, title: str, description: str, names: Sequence[str], **size: Any

@@ -16,10 +16,10 @@ LOG_FROM = 30
 
 
 def make_charts(
-    summaries: Sequence[Summary], look: Look | None = None, against_paper: bool = False
+    summaries: Sequence[Summary], look: Look | None = None, published: Sequence[Record] = ()
 ) -> dict[str, Any]:
     """Charts by name; without those that the rows have no data for."""
-    charts = ChartStyle(summaries, look, against_paper)
+    charts = ChartStyle(summaries, look, published)
     found: dict[str, Any] = {}
     if charts.choices.gaps and charts.choices.qualities:
         found["tradeoff"] = tradeoff(charts)
@@ -97,7 +97,7 @@ def _parity(charts: ChartStyle) -> Any:
 def _published(charts: ChartStyle) -> list[Any]:
     """The paper's points, hollow, each tied to ours."""
     alt = charts.alt
-    if not charts.paper:
+    if not charts.published:
         return []
     ours = {
         (each["dataset"], each["method"]): each
@@ -107,14 +107,14 @@ def _published(charts: ChartStyle) -> list[Any]:
     tied = [
         each
         | {f"our_{n}": ours[each["dataset"], each["method"]].get(n) for n in MEASURES}
-        for each in charts.paper
+        for each in charts.published
     ]  # fmt: skip
     found = _at(alt.Chart(alt.InlineData(values=tied)).transform_filter(f"seed == '{ALL_SEEDS}'"))
     found = found.transform_calculate(x2="datum['our_' + gap]", y2="datum['our_' + quality]")
     ties = found.mark_rule(strokeWidth=1, strokeDash=[2, 2]).encode(
         alt.X("x:Q"), alt.Y("y:Q"), alt.X2("x2:Q"), y2="y2:Q"
     )
-    known = [n for n in MEASURES if any(n in each for each in charts.paper)]
+    known = [n for n in MEASURES if any(n in each for each in charts.published)]
     tips = [alt.Tooltip("label:N", title="published")]
     tips += [alt.Tooltip(f"{n}:Q", format=".3f") for n in known]
     hollow = found.transform_calculate(label="datum.method").mark_point(
@@ -170,7 +170,7 @@ def times(charts: ChartStyle) -> Any:
     """Seconds of a fit per method, and the paper's."""
     alt = charts.alt
     data = chart_data.points(charts.summaries)
-    theirs = [each for each in charts.paper if each["paper_seconds"]]
+    theirs = [each for each in charts.published if each["paper_seconds"]]
     seconds = [each["seconds"] for each in data] + [each["paper_seconds"] for each in theirs]
     known = [value for value in seconds if value > 0]
     log = known and max(known) > LOG_FROM * min(known)

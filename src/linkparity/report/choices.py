@@ -51,10 +51,10 @@ class Choices:
         ]
         plain = plain_methods(summaries)
         return cls(
-            datasets=_unique(data_name(each) for each in summaries),
-            methods=_unique(each.method for each in summaries),
-            models=_unique(each.model for each in summaries),
-            criteria=_unique(each.criterion for each in summaries),
+            datasets=unique(data_name(each) for each in summaries),
+            methods=unique(each.method for each in summaries),
+            models=unique(each.model for each in summaries),
+            criteria=unique(each.criterion for each in summaries),
             seeds=[ALL_SEEDS, *(str(seed) for seed in seeds if len(seeds) > 1)],
             gaps=[each.name for each in known if each.parity is not None],
             qualities=[each.name for each in known if each.parity is None],
@@ -100,5 +100,6 @@ def _most_changed(summaries: Sequence[Summary], plain: dict[str, str]) -> dict[s
     return {dataset: method for dataset, (_, method) in best.items()}
 
 
-def _unique(values: Iterable[str]) -> list[str]:
+def unique(values: Iterable[str]) -> list[str]:
+    """The values in the order of their first occurrence."""
     return list(dict.fromkeys(values))

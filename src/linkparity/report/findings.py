@@ -9,7 +9,7 @@ from linkparity.experiments.results import Summary
 from linkparity.experiments.rows import Row
 from linkparity.metrics.cell_means import RELIABLE
 from linkparity.metrics.measures import MEASURES
-from linkparity.report.choices import data_name, is_plain, plain_methods
+from linkparity.report.choices import data_name, is_plain, plain_methods, unique
 from linkparity.support.display import cell_label, counted, format_number
 
 #: A gap is said to have grown when it did by so much, and by more than a standard deviation.
@@ -139,14 +139,14 @@ def facts(summaries: Sequence[Summary], failed: int) -> dict[str, str]:
     weights = sorted({each.gamma for each in summaries if each.criterion != "none"})
     strengths = sorted({each.strength for each in summaries if each.strength is not None})
     asked: dict[str, Any] = {
-        "data": _unique(data_name(each) for each in summaries),
-        "models": _unique(each.model for each in summaries),
-        "criteria": _unique(each.criterion for each in summaries),
+        "data": unique(data_name(each) for each in summaries),
+        "models": unique(each.model for each in summaries),
+        "criteria": unique(each.criterion for each in summaries),
         "weights of the regularizer": [f"{weight:g}" for weight in weights],
         "strengths": [f"{strength:g}" for strength in strengths],
         "seeds": _seeds(sorted({row.seed for row in rows})),
-        "parity is about": _unique(str(row.settings.get("pairs", "")) for row in rows),
-        "dp, rdp and kl are over": _unique(
+        "parity is about": unique(str(row.settings.get("pairs", "")) for row in rows),
+        "dp, rdp and kl are over": unique(
             MEASURED.get(row.test_pairs, row.test_pairs) for row in rows
         ),
         "fits": [f"{len(rows):,}" + (f", and {failed:,} that failed" if failed else "")],
@@ -160,7 +160,3 @@ def _seeds(seeds: Sequence[int]) -> list[str]:
     if len(seeds) > 3 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
         return [f"{seeds[0]} to {seeds[-1]}"]
     return [str(seed) for seed in seeds]
-
-
-def _unique(values: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(values))

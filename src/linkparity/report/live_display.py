@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from time import monotonic
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group
@@ -37,12 +36,7 @@ class LineDisplay:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         pass
 
     def start(self, total: int, kept: int) -> None:
@@ -81,12 +75,7 @@ class LiveDisplay(LineDisplay):
         self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._live.stop()
 
     def start(self, total: int, kept: int) -> None:

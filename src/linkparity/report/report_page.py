@@ -2,29 +2,27 @@
 
 import json
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from linkparity.datasets import DATASETS
-from linkparity.experiments.comparison import ComparedCell, compare, count_verdicts
 from linkparity.experiments.results import Results, Summary, flat, summarize
 from linkparity.experiments.rows import Row
 from linkparity.metrics.measures import MEASURES
 from linkparity.report import inlined_assets
+from linkparity.report.chart_data import Record
 from linkparity.report.chart_style import INSTALL, SHAPES, Look, notebook_look
 from linkparity.report.charts import make_charts
 from linkparity.report.choices import Choices, data_name
 from linkparity.report.findings import facts, findings, notes
-from linkparity.report.paper_tables import comparison_tables, differences
 from linkparity.report.rendering import printable, render
 from linkparity.support.errors import InputError, require
 from linkparity.support.files import STREAM, check_output, whole_files, write_text
 
-PAPER = "paper"
 FORMATS = ("svg", "png", "pdf")
 #: Symbols of the page's legend, one per shape of a criterion.
 SYMBOLS = dict(zip(SHAPES, "●◆■▲✚▼◀", strict=True))
@@ -48,13 +46,32 @@ PANELS = {
 }
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Published numbers beside ours.
+
+    Attributes:
+        cells: One per published number that the results have a counterpart of.
+        verdicts: How many cells agree, are better, differ, and how many there are.
+        points: The published means of methods, as records of charts.
+        tables: By data set: the measures, and the cells by model and criterion, then by measure.
+        differences: One sentence per cell that differs.
+    """
+
+    cells: Sequence[Any] = ()
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    points: Sequence[Record] = ()
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    differences: Sequence[str] = ()
+
+
 @dataclass(frozen=True, eq=False)
-class Report:
+class ReportPage:
     """What an experiment found: in words, as charts, as a page.
 
     Attributes:
         results: Rows of ``lp.run``, or of a file (``lp.Results.read``).
-        against: ``"paper"`` compares with the published numbers, None does not.
+        against: Name of the published numbers to compare with, one of ``comparisons``, or None.
         command: The command that made it, shown on the page.
     """
 
@@ -62,10 +79,12 @@ class Report:
     against: str | None = None
     command: str = ""
 
+    comparisons: ClassVar[Mapping[str, Callable[[Sequence[Summary]], Comparison]]] = {}
+
     def __post_init__(self) -> None:
-        if self.against not in (None, PAPER):
-            problem = f"unknown comparison {self.against!r}"
-            raise InputError(problem, "known: paper", argument="against", caller="Report")
+        if self.against is not None and self.against not in self.comparisons:
+            problem, known = f"unknown comparison {self.against!r}", ", ".join(self.comparisons)
+            raise InputError(problem, f"known: {known}", argument="against", caller="Report")
         if not self.summaries:
             said = (
                 f"; the first failed: {self.results.failed[0].error}" if self.results.failed else ""
@@ -83,10 +102,16 @@ class Report:
         """Sentences by data set, that with the largest gap first."""
         return findings(self.summaries)
 
-    @cached_property
-    def cells(self) -> list[ComparedCell]:
+    @property
+    def cells(self) -> list[Any]:
         """The published numbers beside ours; empty unless asked for."""
-        return compare(self.summaries) if self.against == PAPER else []
+        return list(self._comparison.cells)
+
+    @cached_property
+    def _comparison(self) -> Comparison:
+        if self.against is None:
+            return Comparison()
+        return self.comparisons[self.against](self.summaries)
 
     @property
     def charts(self) -> dict[str, Any]:
@@ -94,7 +119,7 @@ class Report:
         return self._charts(notebook_look())
 
     def _charts(self, look: Look) -> dict[str, Any]:
-        return make_charts(self.summaries, look, self.against == PAPER)
+        return make_charts(self.summaries, look, self._comparison.points)
 
     def save(self, path: str | Path, force: bool = False) -> None:
         """Write the page."""
@@ -125,7 +150,7 @@ class Report:
             "failed": len(self.results.failed),
             "methods": self.choices.methods,
             "findings": self.findings,
-            "cells": count_verdicts(self.cells) if self.against == PAPER else None,
+            "cells": None if self.against is None else self._comparison.verdicts,
         }
 
     def to_html(self) -> str:
@@ -143,9 +168,9 @@ class Report:
             pictures={name: inlined_assets.static_svg(name, spec) for name, spec in specs.items()},
             panels={name for name, (need, _) in PANELS.items() if set(need) <= specs.keys()},
             missing={n: why for n, (need, why) in PANELS.items() if not set(need) <= specs.keys()},
-            verdicts=count_verdicts(self.cells) if self.cells else None,
-            comparison=comparison_tables(self.cells),
-            differences=differences(self.cells),
+            verdicts=self._comparison.verdicts if self.cells else None,
+            comparison=self._comparison.tables,
+            differences=self._comparison.differences,
             tables=self._tables(),
             legend=self._legend(),
             methods=printable(self._methods()),
@@ -212,18 +237,20 @@ class Report:
 
 
 def make_report(
+    kind: type[ReportPage],
     rows: Sequence[str],
     out: str,
     against: str | None = None,
     figures: str | None = None,
     force: bool = False,
-) -> tuple[Report, list[str]]:
+) -> tuple[ReportPage, list[str]]:
     """The report of some files of rows, written to ``out``; and the names of the figures.
 
     Args:
+        kind: Report to make.
         rows: Files of rows; a fit that several of them have counts once.
         out: The page.
-        against: ``"paper"`` or None.
+        against: Name of the published numbers to compare with, or None.
         figures: Directory for the charts as files.
         force: Whether existing outputs may be replaced.
     """
@@ -240,7 +267,7 @@ def make_report(
     given += ["--figures", figures] if figures else []
     command = shlex.join(["linkparity", "report", *rows, *given])
     try:
-        report = Report(Results(tuple(found.values())), against, command)
+        report = kind(Results(tuple(found.values())), against, command)
     except InputError as error:
         said = error.message
         raise InputError(said.problem, said.fix, where=", ".join(rows)) from None
@@ -285,7 +312,3 @@ def _table_row(
         "criterion": summary.criterion, "gamma": gamma,
         "strength": summary.strength, "seed": seed, "values": values, "seconds": seconds,
     }  # fmt: skip
-
-
-def _unique(values: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(values))

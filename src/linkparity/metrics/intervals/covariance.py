@@ -1,6 +1,5 @@
 """Covariance of weighted means over cells whose pairs share nodes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,15 +54,6 @@ class CellCovariance:
         shape = (*mean.shape, size) if self.pairwise else mean.shape
         self.nodes, self.dyads = np.zeros((2, *shape)), np.zeros((2, *shape))
         self.fourth = np.zeros(mean.shape)
-
-    def add_nodes(self, mass: Any, weight: Any) -> None:
-        """Sums of w h and of w per node and cell, ``(R, M)``, dense or sparse."""
-        self.nodes += self._products(mass, weight)
-        self.fourth += np.asarray((weight**2 * weight**2).sum(axis=0)).ravel()
-
-    def add_dyads(self, mass: Any, weight: Any) -> None:
-        """The same per dyad."""
-        self.dyads += self._products(mass, weight)
 
     def add_counted(
         self, count: np.ndarray, mean: np.ndarray, square: np.ndarray, member: "csr_array"
@@ -190,15 +180,6 @@ class Spread:
     def independent(cls, variance: np.ndarray) -> "Spread":
         """Of quantities whose variance is known from independent pairs."""
         return cls(variance, None, variance, np.full(len(variance), np.inf), by_node=False)
-
-    @classmethod
-    def joined(cls, parts: Sequence["Spread"]) -> "Spread":
-        """Of several quantities one after the other, without their covariances."""
-        columns = ("variance", "nodes", "freedom")
-        variance, nodes, freedom = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in columns
-        )
-        return cls(variance, None, nodes, freedom, all(part.by_node for part in parts))
 
     def of_sum(self, sign: np.ndarray | None = None) -> "Spread":
         """Of the sum of all M means, with the degrees of freedom of Welch and Satterthwaite.

@@ -17,7 +17,7 @@ from linkparity.models import MODELS, LinkModel
 from linkparity.models.base import check_learned
 from linkparity.models.prediction.fitted import FittedPredictor
 from linkparity.models.prediction.postprocess import Tilts, fit_tilt_table, withhold_links
-from linkparity.models.training.loop import TrainingWarning, check_pairs, train
+from linkparity.models.training.loop import TrainingWarning, check_pairs
 from linkparity.models.training.objective import (
     LARGEST,
     Epoch,
@@ -168,8 +168,8 @@ class LinkPredictor(FittedPredictor):
             on_epoch: called with each row of training as it comes.
         """
         begin = time.perf_counter()
-        check_parameters(self, graph)
-        model, history = self._train(graph, on_epoch)
+        objective, settings = check_parameters(self, graph)
+        model, history = self._train(graph, objective, settings, on_epoch)
         if history:
             check_learned(model, graph, stream(self.seed, "learned"))
         tilts = None if self.postprocess is None else self._tilts(model, graph)
@@ -179,16 +179,16 @@ class LinkPredictor(FittedPredictor):
         return self
 
     def _train(
-        self, graph: Graph, on_epoch: Callable[[Epoch], object] | None = None, whole: bool = False
+        self,
+        graph: Graph,
+        objective: Objective,
+        settings: Settings,
+        on_epoch: Callable[[Epoch], object] | None = None,
+        whole: bool = False,
     ) -> tuple[LinkModel, list[Epoch]]:
         """A model of ``graph``, trained, and the rows of its training; if not ``whole``, some."""
-        generator = stream(self.seed, "model")
-        model = self.build(graph, generator)
-        rows = train(
-            model, graph, self.criterion, self.gamma, target=self.target,
-            tolerance=self.tolerance, epochs=self.epochs, lr=self.lr, negatives=self.negatives,
-            pairs=self.pairs, patience=self.patience, generator=generator,
-        )  # fmt: skip
+        model = self.build(graph, settings.generator)
+        rows = model.steps(graph, objective.for_graph(graph, settings.pairs), settings)
         history: list[Epoch] = []
         try:
             for row in rows:
@@ -223,7 +223,8 @@ class LinkPredictor(FittedPredictor):
         unseen = None
         needs_links = trained_criterion(self.criterion).needs_labels
         if needs_links and (part := withhold_links(graph, self.seed)) is not None:
-            model = self._train(part.train, whole=True)[0]
+            twin = part.train
+            model = self._train(twin, *check_parameters(self, twin), whole=True)[0]
             unseen = part.test.index[part.test.label == 1]
         return self.fit_tilts(model, graph, unseen)
 
@@ -263,8 +264,8 @@ class LinkPredictor(FittedPredictor):
         return made(graph, dimension, generator=generator, **options)
 
 
-def check_parameters(given: LinkPredictor, graph: Graph) -> None:
-    """Refuse parameters and graphs that cannot be trained with, before anything is built."""
+def check_parameters(given: LinkPredictor, graph: Graph) -> tuple[Objective, Settings]:
+    """What one training minimises, and how; refuses what cannot be trained with."""
     if not isinstance(graph, Graph):
         raise TypeError(
             f"LinkPredictor: fit takes a Graph, got {type(graph).__name__}; make one with "
@@ -290,9 +291,13 @@ def check_parameters(given: LinkPredictor, graph: Graph) -> None:
     check_pairs(graph)
     made = MODELS[given.model] if isinstance(given.model, str) else given.model
     pairs = chosen_pairs(made, given.pairs)
-    Settings(given.epochs, given.lr, given.negatives, pairs, patience=given.patience)
-    Objective.of(given.criterion, given.gamma, given.target, given.tolerance)
+    settings = Settings(
+        given.epochs, given.lr, given.negatives, pairs, None, given.patience,
+        stream(given.seed, "model"),
+    )  # fmt: skip
+    objective = Objective.of(given.criterion, given.gamma, given.target, given.tolerance)
     _check_postprocess(given)
+    return objective, settings
 
 
 #: What an option of a model may be, by the annotation of its parameter, and how to say so.

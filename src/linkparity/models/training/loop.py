@@ -3,7 +3,7 @@
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,11 +29,14 @@ from linkparity.models.training.objective import (
 )
 from linkparity.models.training.sampled import SampledPairs
 from linkparity.projection import NotConverged
+from linkparity.projection.regularizer import Parity
 from linkparity.support.errors import InputError, InputWarning, PlainError
 
 if TYPE_CHECKING:
     from linkparity.models import LinkModel
 
+#: Loss, fit, divergence and gap of a step, or means of an epoch.
+Means = tuple[float, float, float, float]
 #: Nanoseconds per pair, and per pair and column of the factors; measured, see docs/training.md.
 BLOCK_COST = (6.0, 0.13)
 SAMPLE_COST = (50.0, 8.0)
@@ -182,27 +185,36 @@ def adam_steps(
     model: "LinkModel", pairs: PairSet, objective: Objective, settings: Settings
 ) -> Iterator[Epoch]:
     """Minimise the objective on ``pairs`` by Adam, one step per batch of them."""
-    begin = time.perf_counter()
-    epochs = model.epochs if settings.epochs is None else settings.epochs
     lr = model.lr if settings.lr is None else settings.lr
     optimizer, processes = Adam(model.parameters(), lr), Processes.here()
-    best, since = math.inf, 0
+
+    def take(epoch: int) -> Means:
+        rows = []
+        for number in range(len(pairs)):
+            model.constrain()
+            model.zero_grad()
+            rows.append(backward_step(pairs.score(model, number), objective, epoch, lr))
+            processes.add_gradients(model)
+            optimizer.step()
+        *columns, gaps = zip(*rows, strict=True)
+        loss, fit, kl = (sum(values) / len(rows) for values in columns)
+        known = [gap for gap in gaps if not math.isnan(gap)]  # a small batch may have one cell
+        return loss, fit, kl, sum(known) / len(known) if known else math.nan
+
+    yield from epoch_rows(model, settings, take)
+
+
+def epoch_rows(
+    model: "LinkModel", settings: Settings, take: Callable[[int], Means]
+) -> Iterator[Epoch]:
+    """One row per epoch that ``take`` trains, until the last one or until patience ends."""
+    begin, best, since = time.perf_counter(), math.inf, 0
     try:
-        for epoch in range(1, epochs + 1):
+        for epoch in range(1, (model.epochs if settings.epochs is None else settings.epochs) + 1):
             model.train()
-            rows = []
-            for number in range(len(pairs)):
-                model.constrain()
-                model.zero_grad()
-                rows.append(backward_step(pairs.score(model, number), objective, epoch, lr))
-                processes.add_gradients(model)
-                optimizer.step()
-            *columns, gaps = zip(*rows, strict=True)
-            loss, fit, kl = (sum(values) / len(rows) for values in columns)
-            known = [gap for gap in gaps if not math.isnan(gap)]  # a small batch may have one cell
-            gap = sum(known) / len(known) if known else math.nan
+            loss, *others = take(epoch)
             model.eval()
-            yield Epoch(epoch, loss, fit, kl, gap, time.perf_counter() - begin)
+            yield Epoch(epoch, loss, *others, time.perf_counter() - begin)
             best, since = (loss, 0) if loss < best else (best, since + 1)
             if settings.patience is not None and since >= settings.patience:
                 return
@@ -211,9 +223,7 @@ def adam_steps(
         model.eval()
 
 
-def backward_step(
-    batch: ScoredBatch, objective: Objective, epoch: int, lr: float
-) -> tuple[float, float, float, float]:
+def backward_step(batch: ScoredBatch, objective: Objective, epoch: int, lr: float) -> Means:
     """Gradients of one batch; loss, fit, divergence and gap before the step."""
     fit = batch.fit_loss()
     if not math.isfinite(fit):
@@ -222,15 +232,20 @@ def backward_step(
             f"take a smaller lr than {lr:g}, and check that the model's logits stay finite",
             caller="train",
         )
-    try:
-        parity = objective.parity(batch)
-    except NotConverged as error:
-        problem = f"in epoch {epoch} no tilts reach parity ({error})"
-        raise Diverged(problem, caller="train") from None
+    parity = distance_to_parity(batch, objective, epoch)
     batch.backward(objective.gamma, None if parity is None else parity.fit.tilt)
     if parity is None:
         return fit, fit, 0.0 if objective.regularizer else math.nan, math.nan
     return fit + objective.gamma * parity.kl, fit, parity.kl, parity.gap
+
+
+def distance_to_parity(batch: ScoredBatch, objective: Objective, epoch: int) -> Parity | None:
+    """How far a batch is from parity; None where nothing of it is constrained."""
+    try:
+        return objective.parity(batch)
+    except NotConverged as error:
+        problem = f"in epoch {epoch} no tilts reach parity ({error})"
+        raise Diverged(problem, caller="train") from None
 
 
 class Adam:

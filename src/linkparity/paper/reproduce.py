@@ -6,20 +6,20 @@ from time import perf_counter
 from typing import Any
 
 from linkparity.datasets import DATASETS, load
-from linkparity.experiments.comparison import ComparedCell, compare, count_verdicts, published_row
 from linkparity.experiments.experiment import Experiment
 from linkparity.experiments.experiment_checks import option_keys
 from linkparity.experiments.fit import Fit
-from linkparity.experiments.paper import GAMMA, PAIRS, STRENGTHS, published_seconds
 from linkparity.experiments.results import Results, Summary
 from linkparity.experiments.run import Watcher, run_fits
-from linkparity.experiments.subsample_kl import SampledKL, subsample_kl
-from linkparity.experiments.tuned_fit import MAX_SEEDS, TunedFit, tuned_fits
 from linkparity.experiments.worker_pool import fit_in_processes
 from linkparity.graph.split import split_links
 from linkparity.metrics.measures import MEASURES
 from linkparity.models import MODELS
 from linkparity.models.prediction import LinkPredictor
+from linkparity.paper.comparison import ComparedCell, compare, count_verdicts, published_row
+from linkparity.paper.published import GAMMA, PAIRS, STRENGTHS, published_seconds
+from linkparity.paper.subsample_kl import SampledKL, subsample_kl
+from linkparity.paper.tuned_fit import MAX_SEEDS, TunedFit, tuned_fits
 from linkparity.support.display import or_none
 from linkparity.support.registry import Registry
 

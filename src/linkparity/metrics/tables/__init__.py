@@ -1,5 +1,5 @@
 """Tables of scores: audited, corrected, in files of any size or in memory."""
 
-from linkparity.tables.api import audit, project
+from linkparity.metrics.tables.api import audit, project
 
 __all__ = ["audit", "project"]

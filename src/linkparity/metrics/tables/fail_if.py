@@ -7,9 +7,9 @@ from math import isnan, nan
 
 from linkparity.metrics.cell_means import VIEWS
 from linkparity.metrics.measures import MEASURES, TABLE_MEASURES, VIEW_MEASURES
+from linkparity.metrics.tables.audit_table import Audit
 from linkparity.support.errors import InputError
 from linkparity.support.registry import did_you_mean
-from linkparity.tables.audit_table import Audit
 
 SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 PATTERN = re.compile(r"\s*([\w.-]+?)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from linkparity.experiments.paper import GAMMA, PAIRS, Published, published
 from linkparity.experiments.results import Spread, Summary
 from linkparity.models import MODELS
+from linkparity.paper.published import GAMMA, PAIRS, Published, published
 from linkparity.support.display import or_none
 
 AGREES, BETTER, DIFFERS = "agrees", "better", "differs"

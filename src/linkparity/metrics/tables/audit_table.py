@@ -14,6 +14,8 @@ from linkparity.metrics.intervals.estimates import (
 from linkparity.metrics.measures import TABLE_MEASURES, VIEW_MEASURES, take_measures
 from linkparity.metrics.printing import MAX_ROWS, UNIT, cells_grid, measures_grid, omitted_cells
 from linkparity.metrics.results import Measured, about, by_measure, cell_scores, told_once
+from linkparity.metrics.tables.compare import Change, find_change
+from linkparity.metrics.tables.scored_table import scored_table
 from linkparity.pairs.lists import list_places
 from linkparity.pairs.source import PairSource
 from linkparity.pairs.totals import Totals
@@ -32,8 +34,6 @@ from linkparity.support.display import (
     whisker,
 )
 from linkparity.support.errors import InputError
-from linkparity.tables.compare import Change, find_change
-from linkparity.tables.scored_table import scored_table
 
 #: Cells with fewer pairs are flagged.
 SMALL = 30

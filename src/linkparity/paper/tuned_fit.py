@@ -6,7 +6,6 @@ from itertools import product
 from typing import Any
 
 from linkparity.experiments.fit import Fit
-from linkparity.experiments.paper import published
 from linkparity.experiments.results import Summary
 from linkparity.experiments.rows import Row
 from linkparity.experiments.train import Run
@@ -15,6 +14,7 @@ from linkparity.experiments.tune_trials import describe
 from linkparity.graph.split import split_links
 from linkparity.metrics.evaluation import evaluate
 from linkparity.metrics.measures import MEASURES, measurable
+from linkparity.paper.published import published
 from linkparity.support.display import counted, or_none
 
 #: Seeds of the layer at most: each is a search of up to seventeen fits.

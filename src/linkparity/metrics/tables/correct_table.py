@@ -21,6 +21,8 @@ from linkparity.metrics.intervals.estimates import (
 from linkparity.metrics.measures import MEASURES, TABLE_MEASURES, take_measures
 from linkparity.metrics.printing import MAX_ROWS
 from linkparity.metrics.scored_pairs import ScoredPairs
+from linkparity.metrics.tables.scored_table import scored_table
+from linkparity.metrics.tables.tilt_file import apply_tilts, read_tilts, tilts_text
 from linkparity.pairs.fit import (
     CellTilt,
     Tilted,
@@ -48,8 +50,6 @@ from linkparity.support.display import (
 )
 from linkparity.support.errors import InputError
 from linkparity.support.files import check_output, whole_files
-from linkparity.tables.scored_table import scored_table
-from linkparity.tables.tilt_file import apply_tilts, read_tilts, tilts_text
 
 #: A larger distance of a mean from its target is said.
 FAR = 1e-6

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from linkparity.reading.groups import Duplicates, SelfLoops, Unknown, UntidyPolicy
 
 if TYPE_CHECKING:
-    from linkparity.tables.audit_table import Audit
+    from linkparity.metrics.tables.audit_table import Audit
 
 
 def audit(
@@ -74,9 +74,9 @@ def audit(
         Every measure as an attribute (``audit.dp``), with intervals, cells and exposure;
         ``print(audit)`` shows them as tables.
     """
+    from linkparity.metrics.tables.audit_table import AuditOptions, audit_table
     from linkparity.reading.columns import ReadOptions, listed
     from linkparity.reading.tables import FrameTables
-    from linkparity.tables.audit_table import AuditOptions, audit_table
 
     options = ReadOptions(
         listed(sensitive), source, target_column, score, logit, label, node,
@@ -159,9 +159,9 @@ def project(
         and ``after``; ``print(report)`` shows them as tables.
     """
     from linkparity.metrics.intervals.estimates import IntervalOptions
+    from linkparity.metrics.tables.correct_table import ProjectOptions, correct_table
     from linkparity.reading.columns import ReadOptions, listed
     from linkparity.reading.tables import FrameTables
-    from linkparity.tables.correct_table import ProjectOptions, correct_table
 
     options = ReadOptions(
         listed(sensitive), source, target_column, score, logit, label, node,

@@ -54,5 +54,5 @@ def published_seconds() -> dict[tuple[str, str, str], float]:
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:
-    with (files("linkparity.experiments.paper") / name).open(encoding="utf-8") as lines:
+    with (files("linkparity.paper") / name).open(encoding="utf-8") as lines:
         yield from csv.DictReader(lines)

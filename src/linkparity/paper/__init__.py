@@ -1,0 +1,1 @@
+"""The paper's own experiments: its figures, and ours beside them."""
