@@ -20,7 +20,8 @@ def test_every_entry_of_its_map_has_modules_and_tests():
     for prefix, tests in script.TESTS.items():
         assert any(module.startswith(prefix) for module in modules), prefix
         assert all((ROOT / "tests" / test).exists() for test in tests.split()), tests
-    assert set(script.LEFT_OUT) <= set(modules)
+    for prefix in script.LEFT_OUT:
+        assert any(module.startswith(prefix) for module in modules), prefix
 
 
 def test_it_mutates_the_packages_that_the_page_names():
