@@ -201,7 +201,7 @@ class Duck:
         return self._input(file.name, name, text=file.kind != "parquet")
 
     def register(self, data: Any, name: str, header: Input) -> Input:
-        """An Arrow table, or a stream of Arrow batches that is read once, as the table ``name``.
+        """An Arrow table, or all of an iterator of several, as the table ``name``.
 
         It may lack columns of the ``header`` that are not needed.
         """
@@ -211,8 +211,12 @@ class Duck:
             numbers = pa.array(np.arange(data.num_rows))
             self.connection.register(name, data.append_column(ROW, numbers))
         else:
-            self.connection.register(f"{name}_stream", data)
-            self.run(f"CREATE TABLE {name}_kept AS SELECT * FROM {name}_stream")
+            begin = f"CREATE TABLE {name}_kept AS"
+            for part in data:
+                self.connection.register(f"{name}_part", part)
+                self.run(f"{begin} SELECT * FROM {name}_part")
+                self.connection.unregister(f"{name}_part")
+                begin = f"INSERT INTO {name}_kept"
             self.run(f"CREATE VIEW {name} AS SELECT rowid AS {ROW}, * FROM {name}_kept")
         found = self._input(header.name, name)
         return replace(found, columns=header.columns)

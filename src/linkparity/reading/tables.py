@@ -192,18 +192,27 @@ class FrameTables:
         nodes: the table of nodes; None when the score table has the groups.
         options: which column holds what, and what happens to untidy rows.
         compare: another score table of the same pairs.
+        returned: whether the score table comes back, corrected.
     """
 
     scores: Frame
     nodes: Frame | None
     options: ReadOptions
     compare: Frame | None = None
+    returned: bool = False
     #: No files are read or written.
     inputs: ClassVar[tuple[str | None, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def of(cls, scores: Any, nodes: Any, options: ReadOptions, compare: Any = None) -> Tables:
+    def of(
+        cls,
+        scores: Any,
+        nodes: Any,
+        options: ReadOptions,
+        compare: Any = None,
+        returned: bool = False,
+    ) -> Tables:
         """From whatever the caller passed; Spark's DataFrames stay in Spark."""
         if compare is not None:
             check_same_kind(scores, compare)
@@ -212,7 +221,7 @@ class FrameTables:
         nodes = fetched(nodes) if is_spark_frame(nodes) else nodes
         known = None if nodes is None else Frame.of(nodes, "nodes")
         other = None if compare is None else Frame.of(compare, "compare")
-        return cls(Frame.of(scores, "scores"), known, options, other)
+        return cls(Frame.of(scores, "scores"), known, options, other, returned)
 
     @contextmanager
     def open(self, several: bool = True, unlabelled: bool = False) -> Iterator[PairTable]:
@@ -225,7 +234,7 @@ class FrameTables:
         columns, *others = picked
         with Workspace() as workspace, Duck(workspace, self.scores.nbytes) as duck:
             described = compared = None
-            scores = self.scores.put_into(duck, "scores", columns.used)
+            scores = self.scores.put_into(duck, "scores", columns.used, self.returned)
             if nodes is not None:
                 used = {str(columns.node), *options.sensitive}
                 described = nodes.put_into(duck, "nodes", used)
@@ -236,4 +245,4 @@ class FrameTables:
     def deliver(self, table: ArrayTable, new: NewColumns, paths: list[str]) -> Any:
         """The caller's own table and the new columns, without the rows that were dropped."""
         rows = None if table.used is None else np.flatnonzero(table.used)
-        return self.scores.with_columns(new, rows, table)
+        return self.scores.with_columns(new, rows)
