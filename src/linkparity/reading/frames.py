@@ -67,6 +67,11 @@ class Frame:
         return LARGE if self.frame is None else int(getattr(self.given, "nbytes", 0) or 0)
 
     @property
+    def rows(self) -> int:
+        """Number of rows; of a stream, 0, since nothing is known of it."""
+        return 0 if self.frame is None else len(self.frame)
+
+    @property
     def header(self) -> Input:
         """Its columns' names, without its rows."""
         return Input(self.name, "", self.columns, {})

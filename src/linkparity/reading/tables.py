@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from linkparity.reading.columns import ReadOptions
-from linkparity.reading.duckdb import Duck, Format, size_of
-from linkparity.reading.files import format_of, open_table_file, output_directory
+from linkparity.reading.duckdb import Duck, Format
+from linkparity.reading.files import format_of, loaded, open_table_file, output_directory
 from linkparity.reading.frames import Frame
 from linkparity.reading.pair_table import PairTable
 from linkparity.reading.scores import ArrayTable, pick_all, read_scores
@@ -22,8 +22,9 @@ from linkparity.reading.spark_tables import (
     write_spark_table,
 )
 from linkparity.reading.sql import written_columns
+from linkparity.reading.store import announce_space
 from linkparity.support.errors import InputError
-from linkparity.support.files import STREAM, Workspace
+from linkparity.support.files import STREAM, Workspace, whole_file
 from linkparity.support.registry import Registry
 from linkparity.support.spark_frames import fetched, is_spark_frame
 
@@ -130,9 +131,7 @@ class FileTables:
                 with spark_files(files, options, master, workspace, writable, several) as table:
                     yield table
                 return
-            with Duck(workspace, sum(map(size_of, files.values()))) as duck:
-                inputs = {view: duck.load(file, view) for view, file in files.items()}
-                duck.lock(workspace.path, *output_directory(self.out))
+            with loaded(files, workspace, self.out) as (duck, inputs):
                 yield read_scores(
                     duck, inputs["scores"], inputs.get("nodes"), options, several,
                     inputs.get("other"),
@@ -162,6 +161,14 @@ def write_table(table: ArrayTable, new: NewColumns, path: str, shape: Format) ->
         path, shape,
     )  # fmt: skip
     table.duck.connection.unregister("new_columns")
+
+
+def write_arrow(table: Any, out: str, force: bool, shape: Format) -> None:
+    """Write an Arrow table to a file, ``-`` for stdout."""
+    with Workspace() as workspace, Duck(workspace) as duck:
+        duck.connection.register("written", table)
+        with whole_file(out, force) as path:
+            duck.copy("SELECT * FROM written", path, shape)
 
 
 def _stream(table: ArrayTable, new: NewColumns) -> Any:
@@ -233,6 +240,7 @@ class FrameTables:
         picked = pick_all(headers[0], headers[1], options, headers[2])
         columns, *others = picked
         with Workspace() as workspace, Duck(workspace, self.scores.nbytes) as duck:
+            announce_space(workspace, self.scores.rows)
             described = compared = None
             scores = self.scores.put_into(duck, "scores", columns.used, self.returned)
             if nodes is not None:
