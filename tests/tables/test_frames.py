@@ -4,6 +4,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute
 import pytest
 from table_cases import make_scores
 
@@ -121,6 +122,64 @@ def test_graphs_of_streams_are_those_of_frames(case, kind):
     odd = people.assign(kind=people.kind.where(people.index != 1, None))
     with pytest.raises(ValueError, match=r"nodes: row 2, column 'kind': node .* has no kind"):
         lp.Graph.from_frames(made(as_arrow(links)), made(as_arrow(odd)), "kind")
+
+
+ODD = {
+    "null": pa.null(), "nanoseconds": pa.timestamp("ns", "UTC"), "duration": pa.duration("s"),
+    "interval": pa.month_day_nano_interval(), "view": pa.list_view(pa.int8()), "uuid": pa.uuid(),
+    "half within": pa.struct([("a", pa.float16())]), "wide": pa.decimal256(70, 2),
+    "runs": pa.run_end_encoded(pa.int32(), pa.int64()),
+}  # fmt: skip
+VALUES = {
+    "nanoseconds": 3, "duration": 3, "interval": (1, 2, 3), "view": [1], "uuid": b"0" * 16,
+    "half within": {"a": np.float16(1)}, "wide": 10**60, "runs": 7,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_stream_keeps_columns_that_duckdb_would_change(case, known, kind):
+    scores, people = map(as_arrow, case)
+    values = [VALUES.get(kind)] * len(scores)
+    column = pa.array(values, pa.int64() if kind == "runs" else ODD[kind])
+    column = pa.compute.run_end_encode(column) if kind == "runs" else column
+    scores = scores.append_column("odd", pa.chunked_array([column]))
+    fair = lp.project(Stream(scores), "kind", people)
+    assert fair.drop(["fair_score"]).schema == scores.schema
+    assert fair["odd"].to_pylist() == scores["odd"].to_pylist()
+    assert np.allclose(by_pair(fair.to_pandas()), known[1], atol=1e-12)
+    dropped = lp.project(Stream(scores), "kind", people.slice(1), unknown="drop")
+    assert 0 < len(dropped) < len(scores)
+
+
+@pytest.mark.parametrize("function", [lp.audit, lp.project])
+def test_an_error_of_a_stream_reaches_the_caller(case, function):
+    scores, people = map(as_arrow, case)
+
+    def batches():
+        yield scores.to_batches()[0][:50]
+        raise ValueError("connection lost")
+
+    reader = pa.RecordBatchReader.from_batches(scores.schema, batches())
+    with pytest.raises(pa.ArrowException, match="connection lost") as caught:
+        function(reader, "kind", people)
+    assert "arrow_scan" not in str(caught.value)
+
+
+def test_a_column_is_no_table(case):
+    scores, people = case
+    for column in (scores.score, pl.from_pandas(scores)["score"], as_arrow(scores)["score"]):
+        with pytest.raises(TypeError, match="scores must be a table such as a pandas or polars"):
+            lp.audit(column, "kind", people)
+
+
+@pytest.mark.filterwarnings("ignore::linkparity.GraphWarning")
+def test_whole_numbers_of_any_size_are_ids():
+    ids = [2**63, 2**70, 5]
+    people = pd.DataFrame({"node": pd.Series(ids, dtype=object), "g": list("aab")})
+    pairs = pd.DataFrame({"source": [ids[0], ids[1]], "target": [ids[2], ids[0]]}, dtype=object)
+    found = lp.audit(pairs.assign(score=[0.1, 0.4]), "g", people)
+    assert found.groups == {"a": 2, "b": 1}
+    assert lp.Graph.from_frames(pairs, people, "g").names == tuple(ids)
 
 
 def test_a_relation_in_random_order_keeps_scores_and_rows_together(case, known):
@@ -294,3 +353,6 @@ def test_columns_of_one_name_and_durations():
     table.columns = [*table.columns[:4], "source_group"]
     with pytest.raises(ValueError, match="column 'source_group' occurs twice"):
         lp.audit(table, "group")
+    twice = pa.table([[1], [2]], names=["source", "source"])
+    with pytest.raises(ValueError, match=r"^scores: column 'source' occurs twice"):
+        lp.audit(twice, "group")

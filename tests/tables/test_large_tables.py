@@ -2,6 +2,8 @@
 
 import errno
 import os
+import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -138,3 +140,49 @@ def test_a_disk_that_fills_with_columns_is_one_line(tmp_path, monkeypatch, capfd
     assert "nothing was written; free some space" in said
     assert sorted(os.listdir(tmp_path)) == ["n.csv", "s.csv", "tmp"]
     assert not os.listdir(spare)
+
+
+@pytest.mark.parametrize("name", ["s.csv.gz", "-"])
+def test_a_disk_that_fills_while_a_table_is_unpacked_is_one_line(
+    tmp_path, monkeypatch, capfd, name
+):
+    frame, people, _ = make_scores(60)
+    file, listed = write(frame, tmp_path / "s.csv.gz"), write(people, tmp_path / "n.csv")
+    spare = tmp_path / "tmp"
+    spare.mkdir()
+
+    def full(source, out, length):
+        out.write(source.read(100))
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with file.open("rb") as given:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=given, fileno=given.fileno))
+        given_name = file if name != "-" else name
+        args = ("audit", given_name, "--nodes", listed, "--sensitive", "kind", "--tmp", spare)
+        assert exit_code(*args) == 2
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert "No space left on device; nothing was written; free some space" in said
+    assert not os.listdir(spare)
+
+
+@pytest.mark.filterwarnings("always::linkparity.reading.store.SpaceWarning")
+def test_large_temporary_files_are_announced_with_their_place(tmp_path, monkeypatch, capfd):
+    frame, people, _ = make_scores(60)
+    listed = write(people, tmp_path / "n.csv")
+    for shape in ("csv", "parquet"):
+        file = write(frame, tmp_path / f"s.{shape}")
+        copied = (file.stat().st_size if shape == "csv" else 0) + listed.stat().st_size
+        monkeypatch.setattr(store, "ANNOUNCED", 1 << 30)
+        args = ("audit", file, "--nodes", listed, "--sensitive", "kind", "--tmp", tmp_path)
+        assert exit_code(*args) == 0
+        assert "temporary files" not in capfd.readouterr().err
+        monkeypatch.setattr(store, "ANNOUNCED", copied + len(frame) * 50)
+        assert exit_code(*args) == 0
+        said = capfd.readouterr().err
+        assert f"temporary files take up to 0.0 GB in {tmp_path}, which has" in said
+        assert said.index("temporary files") < said.index("scans")
+    monkeypatch.setattr(store, "ANNOUNCED", len(frame) * 50)
+    with pytest.warns(store.SpaceWarning, match="TMPDIR names another directory"):
+        lp.audit(frame, "kind", people, confidence=None)

@@ -9,9 +9,9 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.readers import RawGraph
 from linkparity.graph.tables import checked_graph
 from linkparity.reading.columns import Columns, ReadOptions, pick_ends, pick_node_column
-from linkparity.reading.duckdb import Duck, Input, size_of
+from linkparity.reading.duckdb import Duck, Input
 from linkparity.reading.faults import Faults
-from linkparity.reading.files import open_table_file
+from linkparity.reading.files import loaded, open_table_file
 from linkparity.reading.groups import UntidyPolicy, warn_of_one
 from linkparity.reading.links import read_links
 from linkparity.reading.nodes import no_rows
@@ -59,9 +59,7 @@ def read_graph(files: GraphFiles) -> Graph:
     with Workspace() as workspace:
         named = {"links": files.links, "nodes": files.nodes}
         opened = {name: open_table_file(file, workspace, *form) for name, file in named.items()}
-        with Duck(workspace, sum(map(size_of, opened.values()))) as duck:
-            tables = {name: duck.load(file, name) for name, file in opened.items()}
-            duck.lock(workspace.path)
+        with loaded(opened, workspace) as (duck, tables):
             raw = _read(duck, tables, files)
     if not len(raw.links):
         raise InputError("no link is left", "there is nothing to train on", where=files.links)

@@ -8,10 +8,11 @@ from linkparity.graph.graph import Graph
 from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.pairs.source import Chunk, Kinds
 from linkparity.reading.column_rules import ENDS
-from linkparity.reading.duckdb import Duck, Format
+from linkparity.reading.duckdb import Format
 from linkparity.reading.files import format_of
+from linkparity.reading.tables import write_arrow
 from linkparity.support.errors import InputError
-from linkparity.support.files import STREAM, Workspace, check_output, whole_file
+from linkparity.support.files import STREAM, check_output
 from linkparity.support.randomness import random_distinct, stream
 
 #: Rows of the table at most; of more pairs, a sample of every pair of groups and label.
@@ -46,10 +47,7 @@ def save_pairs_table(
         problem = "there are no test pairs to write"
         raise InputError(problem, "hold out some links", argument="save_test")
     table = _table(rows, scored.source.kinds, graph, with_groups)
-    with Workspace() as workspace, Duck(workspace) as engine:
-        engine.connection.register("test_pairs", table)
-        with whole_file(out, force) as path:
-            engine.copy("SELECT * FROM test_pairs", path, shape)
+    write_arrow(table, out, force, shape)
     return len(rows)
 
 

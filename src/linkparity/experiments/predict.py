@@ -12,12 +12,12 @@ import numpy as np
 from linkparity.graph.graph import Graph
 from linkparity.models.prediction import LinkPredictor
 from linkparity.reading.columns import Columns, ReadOptions, pick_ends
-from linkparity.reading.duckdb import Duck, Format, Input, size_of
-from linkparity.reading.files import format_of, open_table_file, output_directory
+from linkparity.reading.duckdb import Duck, Format, Input
+from linkparity.reading.files import format_of, loaded, open_table_file
 from linkparity.reading.groups import SelfLoops, UntidyPolicy, check_choice
 from linkparity.reading.known_pairs import read_known_pairs
 from linkparity.reading.scores import ArrayTable
-from linkparity.reading.tables import write_table
+from linkparity.reading.tables import write_arrow, write_table
 from linkparity.support.arrays import expit
 from linkparity.support.display import counted
 from linkparity.support.errors import InputError
@@ -70,10 +70,8 @@ def predict_pairs(
     on_stage(f"reading {pairs.name}")
     with Workspace() as workspace:
         file = open_table_file(pairs.name, workspace, pairs.format, pairs.separator)
-        with Duck(workspace, size_of(file)) as engine:
-            given = engine.load(file, "pairs")
-            engine.lock(workspace.path, *output_directory(out))
-            table = _known_pairs(engine, given, predictor.graph_, pairs)
+        with loaded({"pairs": file}, workspace, out) as (duck, inputs):
+            table = _known_pairs(duck, inputs["pairs"], predictor.graph_, pairs)
             index = np.stack([table.first, table.second], axis=1).astype(np.int64)
             index = index if table.used is None else index[table.used]
             on_stage(f"scoring {counted(len(index), 'pair')}")
@@ -118,11 +116,8 @@ def predict_top(
     second = np.where(turned, best.node, best.partner)
     ends = [id_column([names[i] for i in end.tolist()]) for end in (first, second)]
     scores = expit(best.logit)
-    with Workspace() as workspace, Duck(workspace) as engine:
-        best_pairs = pa.table({"source": ends[0], "target": ends[1], SCORE: scores})
-        engine.connection.register("best", best_pairs)
-        with whole_file(out, force) as path:
-            engine.copy("SELECT * FROM best", path, shape)
+    best_pairs = pa.table({"source": ends[0], "target": ends[1], SCORE: scores})
+    write_arrow(best_pairs, out, force, shape)
     return len(scores)
 
 

@@ -23,6 +23,8 @@ BATCH = 1 << 16
 IN_MEMORY = 64 << 20
 #: Bytes of a row of a classified table.
 ROW_BYTES = 48
+#: Bytes of a text file from which the length of its rows is estimated.
+HEAD = 1 << 20
 #: Memory limit with a database on disk; the process around it needs a few hundred megabytes more.
 MEMORY = "800MB"
 #: Optimizers that believe the statistics in a Parquet file, so that wrong ones skip our checks.
@@ -201,7 +203,7 @@ class Duck:
         return self._input(file.name, name, text=file.kind != "parquet")
 
     def register(self, data: Any, name: str, header: Input) -> Input:
-        """An Arrow table, or a stream of Arrow batches that is read once, as the table ``name``.
+        """An Arrow table, or all of an iterator of several, as the table ``name``.
 
         It may lack columns of the ``header`` that are not needed.
         """
@@ -211,8 +213,12 @@ class Duck:
             numbers = pa.array(np.arange(data.num_rows))
             self.connection.register(name, data.append_column(ROW, numbers))
         else:
-            self.connection.register(f"{name}_stream", data)
-            self.run(f"CREATE TABLE {name}_kept AS SELECT * FROM {name}_stream")
+            begin = f"CREATE TABLE {name}_kept AS"
+            for part in data:
+                self.connection.register(f"{name}_part", part)
+                self.run(f"{begin} SELECT * FROM {name}_part")
+                self.connection.unregister(f"{name}_part")
+                begin = f"INSERT INTO {name}_kept"
             self.run(f"CREATE VIEW {name} AS SELECT rowid AS {ROW}, * FROM {name}_kept")
         found = self._input(header.name, name)
         return replace(found, columns=header.columns)
@@ -319,18 +325,25 @@ def check_parquet(file: TableFile) -> None:
         raise InputError(problem, "rename the column", where=file.name)
 
 
-def size_of(file: TableFile) -> int:
-    """Number of bytes that a file's rows take in an engine; Parquet stores them in fewer."""
-    stored = file.path.stat().st_size
+def rows_of(file: TableFile) -> int:
+    """Number of rows of a file; of a text file about, by its first lines."""
     if file.kind != "parquet":
-        return stored
+        with file.path.open("rb") as lines:
+            head = lines.read(HEAD)
+        return file.path.stat().st_size * head.count(b"\n") // max(len(head), 1)
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        return max(stored, ROW_BYTES * int(parquet.read_metadata(file.path).num_rows))
+        return int(parquet.read_metadata(file.path).num_rows)
     except (pa.ArrowException, OSError):
-        return stored  # the engine that reads it reports what is wrong
+        return 0  # the engine that reads it reports what is wrong
+
+
+def size_of(file: TableFile) -> int:
+    """Number of bytes that a file's rows take in an engine; Parquet stores them in fewer."""
+    stored = file.path.stat().st_size
+    return stored if file.kind != "parquet" else max(stored, ROW_BYTES * rows_of(file))
 
 
 def text(value: str) -> str:

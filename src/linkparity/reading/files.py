@@ -1,15 +1,29 @@
 """Files of tables: format, header, compression."""
 
 import csv
+import errno
 import gzip
 import io
 import shutil
 import sys
 import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from linkparity.reading.duckdb import Format, TableFile, check_columns
+from linkparity.reading.duckdb import (
+    Duck,
+    Format,
+    Input,
+    TableFile,
+    check_columns,
+    disk_full,
+    rows_of,
+    size_of,
+)
+from linkparity.reading.store import announce_space
 from linkparity.support.errors import InputError
 from linkparity.support.files import STREAM, Workspace
 from linkparity.support.registry import did_you_mean
@@ -108,6 +122,19 @@ def open_table_file(
     return _with_header(name, path, shape.kind, "" if shape.kind == "tsv" else between)
 
 
+@contextmanager
+def loaded(
+    files: Mapping[str, TableFile], workspace: Workspace, out: str | None = None
+) -> Iterator[tuple[Duck, dict[str, Input]]]:
+    """DuckDB with the tables of some files, which can access no other file but an output."""
+    copied = sum(size_of(file) for file in files.values() if file.kind != "parquet")
+    announce_space(workspace, sum(map(rows_of, files.values())), copied)
+    with Duck(workspace, sum(map(size_of, files.values()))) as duck:
+        inputs = {view: duck.load(file, view) for view, file in files.items()}
+        duck.lock(workspace.path, *output_directory(out))
+        yield duck, inputs
+
+
 def _with_header(name: str, path: Path, kind: str, separator: str) -> TableFile:
     if not kind:
         kind, separator = _recognized(_head(path).split(b"\n", 1)[0], separator)
@@ -152,7 +179,7 @@ def _read_stdin(workspace: Workspace, given: str | None, separator: str) -> Tabl
         raise InputError("is closed", "give a file, or a table by a pipe", where="stdin")
     path = workspace.path / "stdin"
     with path.open("wb") as out:
-        shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
+        _copy(sys.stdin.buffer, out)
     while (head := _head(path)).startswith(b"\x1f\x8b"):
         path = _unpacked("stdin", path, workspace.path)
     if not head:
@@ -161,6 +188,17 @@ def _read_stdin(workspace: Workspace, given: str | None, separator: str) -> Tabl
         kind = kind or "parquet"
     tabs = not separator and b"\t" in head.split(b"\n", 1)[0]
     return _with_header("stdin", path, kind or ("tsv" if tabs else "csv"), separator)
+
+
+def _copy(source: Any, out: BinaryIO) -> None:
+    """Copy what is read to a temporary file."""
+    try:
+        shutil.copyfileobj(source, out, 1 << 20)
+        out.flush()
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise disk_full(str(error)) from None
 
 
 def _head(path: Path) -> bytes:
@@ -176,7 +214,7 @@ def _unpacked(name: str, path: Path, spool: Path) -> Path:
     plain = spool / f"unpacked.{len(list(spool.iterdir()))}"
     try:
         with gzip.open(path) as packed, plain.open("wb") as out:
-            shutil.copyfileobj(packed, out, 1 << 20)
+            _copy(packed, out)
     except (EOFError, zlib.error, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise

@@ -1,21 +1,21 @@
 """Tables in memory and streams of Arrow batches: into Arrow, and back as the kind they came as."""
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from linkparity.reading.duckdb import ROW, Duck, Input, check_columns, quoted
+from linkparity.reading.duckdb import Duck, Input, check_columns, quoted
 from linkparity.reading.groups import missing
 from linkparity.support.errors import require
 
-if TYPE_CHECKING:
-    from linkparity.reading.pair_table import PairTable
-
 #: Size of a stream, of which nothing is known.
 LARGE = 1 << 40
+#: Rows of a stream that go into DuckDB at once, at least.
+PART = 1 << 17
 
 
 @dataclass(eq=False)
@@ -28,6 +28,7 @@ class Frame:
         columns: names of its columns.
         frame: an eager narwhals frame; None for a stream of Arrow batches.
         stream: the stream, once it is open; it may be read once.
+        kept: file that holds all of a stream, so that it can come back.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Frame:
     columns: tuple[str, ...]
     frame: Any = None
     stream: Any = None
+    kept: Path | None = None
 
     @classmethod
     def of(cls, given: Any, name: str, caller: str = "linkparity") -> "Frame":
@@ -43,7 +45,8 @@ class Frame:
         try:
             frame = nw.from_native(given)
         except nw.exceptions.DuplicateError:
-            check_columns(name, [str(column) for column in given.columns])
+            names = getattr(given, "column_names", None) or given.columns
+            check_columns(name, [str(column) for column in names])
             raise
         except TypeError:
             stream = _open_stream(given, name)
@@ -64,15 +67,25 @@ class Frame:
         return LARGE if self.frame is None else int(getattr(self.given, "nbytes", 0) or 0)
 
     @property
+    def rows(self) -> int:
+        """Number of rows; of a stream, 0, since nothing is known of it."""
+        return 0 if self.frame is None else len(self.frame)
+
+    @property
     def header(self) -> Input:
         """Its columns' names, without its rows."""
         return Input(self.name, "", self.columns, {})
 
-    def put_into(self, duck: Duck, view: str, used: set[str]) -> Input:
-        """The columns that are used as a table in DuckDB; all of a stream, which is read once."""
+    def put_into(self, duck: Duck, view: str, used: set[str], keep: bool = False) -> Input:
+        """The columns that are used as a table in DuckDB.
+
+        A stream is read once; with ``keep``, all of it is written to a file, to come back.
+        """
         if self.frame is None:
-            self.stream = self.stream or _open_stream(self.given, self.name)
-            return duck.register(_readable(self.stream), view, self.header)
+            stream = self.stream or _open_stream(self.given, self.name)
+            self.kept = duck.workspace.path / f"{view}.arrow" if keep else None
+            names = [name for name in self.columns if name in used]
+            return duck.register(_tables(stream, names, self.kept), view, self.header)
         columns = [name for name in self.frame.columns if str(name) in used]
         return duck.register(arrow_table(self.frame[:, columns]), view, self.header)
 
@@ -84,14 +97,12 @@ class Frame:
         values: list[Any] = self.frame.get_column(name)[rows.tolist()].to_list()
         return values
 
-    def with_columns(
-        self, new: Mapping[str, np.ndarray], rows: np.ndarray | None, table: "PairTable"
-    ) -> Any:
+    def with_columns(self, new: Mapping[str, np.ndarray], rows: np.ndarray | None) -> Any:
         """The table with new columns for the rows that count, as the kind that it came as."""
         import narwhals as nw
 
         if self.frame is None or not _comes_back(nw.from_native(self.given)):
-            return self._with_arrow_columns(new, rows, table)
+            return self._with_arrow_columns(new, rows)
         frame = self.frame if rows is None else self.frame[rows.tolist()]
         own = nw.get_native_namespace(frame)
         series = [
@@ -101,18 +112,19 @@ class Frame:
         lazy = isinstance(nw.from_native(self.given), nw.LazyFrame)
         return (frame.lazy() if lazy else frame).to_native()
 
-    def _with_arrow_columns(
-        self, new: Mapping[str, np.ndarray], rows: np.ndarray | None, table: "PairTable"
-    ) -> Any:
+    def _with_arrow_columns(self, new: Mapping[str, np.ndarray], rows: np.ndarray | None) -> Any:
         import pyarrow as pa
 
         if self.frame is not None:
             found = self.frame.to_arrow().select(list(self.columns))
         else:
-            found = table.duck.arrow(f"SELECT * FROM {table.given.view} ORDER BY {ROW}").drop([ROW])
-            found = _as_it_came(found, self.stream.schema)
+            assert self.kept is not None
+            with pa.OSFile(str(self.kept)) as file:
+                found = pa.ipc.open_stream(file).read_all()
         if rows is not None:
-            found = found.take(pa.array(rows))
+            chosen = np.zeros(len(found), dtype=bool)
+            chosen[rows] = True
+            found = _plain(found).filter(pa.array(chosen))
         for name, values in new.items():
             found = found.append_column(name, pa.array(values, pa.float64()))
         return found
@@ -123,13 +135,15 @@ def _comes_back(given: Any) -> bool:
     return bool(given.implementation.is_pandas_like() or given.implementation.is_polars())
 
 
-def _as_it_came(table: Any, schema: Any) -> Any:
-    """A table that went through DuckDB with the types it had before, where they can be made."""
+def _plain(table: Any) -> Any:
+    """A table whose rows can be chosen: without run-end encoding."""
     import pyarrow as pa
+    from pyarrow import compute
 
-    for place, field in enumerate(schema):
-        with suppress(pa.ArrowException):
-            table = table.set_column(place, field, table.column(place).cast(field.type))
+    for place, field in enumerate(table.schema):
+        if pa.types.is_run_end_encoded(field.type):
+            column = compute.run_end_decode(table.column(place))
+            table = table.set_column(place, field.name, column)
     return table
 
 
@@ -141,27 +155,43 @@ def _open_stream(given: Any, name: str) -> Any:
     """The Arrow batches of a table."""
     import pyarrow as pa
 
-    if not _is_stream(given):
-        raise TypeError(
-            f"{name} must be a table such as a pandas or polars DataFrame, or anything with "
-            f"__arrow_c_stream__, got {type(given).__name__}"
-        )
-    if hasattr(given, "__arrow_c_stream__"):
-        return pa.RecordBatchReader.from_stream(given)
-    return given.to_pyarrow_batches()
+    with suppress(pa.ArrowInvalid):  # a stream of a single column
+        if hasattr(given, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(given)
+        if _is_stream(given):
+            return given.to_pyarrow_batches()
+    raise TypeError(
+        f"{name} must be a table such as a pandas or polars DataFrame, or anything with "
+        f"__arrow_c_stream__, got {type(given).__name__}"
+    )
 
 
-def _readable(stream: Any) -> Any:
-    """A stream without the types that DuckDB does not take, as it is elsewhere."""
+def _tables(stream: Any, names: list[str], kept: Path | None) -> Iterator[Any]:
+    """Some columns of a stream as Arrow tables, the first one empty; all go to the file ``kept``.
+
+    Without the types that DuckDB does not take. The stream is read here, not within DuckDB, so
+    that its errors and an interruption reach the caller as they are.
+    """
     import pyarrow as pa
 
-    schema = readable_schema(stream.schema)
-    if schema == stream.schema:
-        return stream
-    tables = (pa.Table.from_batches([batch]).cast(schema) for batch in stream)
-    return pa.RecordBatchReader.from_batches(
-        schema, (batch for table in tables for batch in table.to_batches())
-    )
+    schema = readable_schema(pa.schema([stream.schema.field(name) for name in names]))
+    yield schema.empty_table()
+    with ExitStack() as stack:
+        writer = None
+        if kept is not None:
+            file = stack.enter_context(pa.OSFile(str(kept), "wb"))
+            packed = pa.ipc.IpcWriteOptions(compression="lz4")
+            writer = stack.enter_context(pa.ipc.new_stream(file, stream.schema, options=packed))
+        parts: list[Any] = []
+        for batch in stream:
+            if writer is not None:
+                writer.write_batch(batch)
+            parts.append(pa.Table.from_batches([batch]).select(names).cast(schema))
+            if sum(map(len, parts)) >= PART:
+                yield pa.concat_tables(parts)
+                parts = []
+        if parts:
+            yield pa.concat_tables(parts)
 
 
 def readable_schema(schema: Any) -> Any:
@@ -182,7 +212,7 @@ def arrow_table(frame: Any) -> Any:
 
     try:
         table = frame.to_arrow().select(list(map(str, frame.columns)))  # a pandas index is none
-    except (pa.ArrowException, TypeError):
+    except (pa.ArrowException, TypeError, OverflowError):
         table = pa.table({str(name): _column(frame.get_column(name)) for name in frame.columns})
     table = table.cast(readable_schema(table.schema))
     for place, field in enumerate(table.schema):
@@ -200,7 +230,7 @@ def _column(series: Any) -> Any:
         return pa.array(native.sparse.to_dense())
     try:
         return series.to_arrow()
-    except (pa.ArrowException, TypeError):
+    except (pa.ArrowException, TypeError, OverflowError):
         return _text(series)
 
 

@@ -39,17 +39,17 @@ class Groups:
 class NodeTable:
     """A table of nodes whose ids are numbered in the order of their rows.
 
+    In DuckDB it is ``listed_nodes`` with ``node, number, grp, row``; ``grp`` is −1 for none.
+
     Attributes:
         given: the table as given.
         column: of the ids.
         count: number of nodes.
-        view: name in DuckDB of ``node, number, grp, row``; ``grp`` is −1 for none.
     """
 
     given: Input
     column: str
     count: int
-    view: str = "listed_nodes"
 
 
 def number_values(

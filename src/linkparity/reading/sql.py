@@ -119,8 +119,3 @@ def written_columns(given: Input, columns: "Columns", shape: Format) -> list[str
             label = Column.of(given, columns.label, "g.").label
             found[columns.label] = f"CAST({label} AS TINYINT)"
     return [f"{sql} AS {quoted(name)}" for name, sql in found.items()]
-
-
-def same(columns: Sequence[str], others: Sequence[str]) -> str:
-    """Whether all of some expressions are equal."""
-    return " AND ".join(f"{a} = {b}" for a, b in zip(columns, others, strict=True))

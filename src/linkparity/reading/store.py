@@ -1,15 +1,45 @@
 """Arrays for the columns of a table: in memory, or in files of the workspace."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from linkparity.support.errors import InputWarning, warn
 from linkparity.support.files import Workspace
 
+#: Temporary files of more bytes are announced before they are written.
+ANNOUNCED = 1_000_000_000
+#: Bytes of a row in all columns, and in the files in which rows are sorted.
+ROW_SPACE = 60
 #: Columns of more bytes in all are in files.
 IN_MEMORY = 1 << 27
+
+
+class SpaceWarning(InputWarning):
+    """Temporary files will be large."""
+
+
+def announce_space(workspace: Workspace, rows: int, copied: int = 0) -> None:
+    """Say how large temporary files may get, where that is much.
+
+    Args:
+        workspace: where they will be.
+        rows: of all tables.
+        copied: bytes of tables that DuckDB copies.
+    """
+    size = rows * ROW_SPACE + copied
+    if size <= ANNOUNCED:
+        return
+    free = shutil.disk_usage(workspace.base).free
+    warn(
+        SpaceWarning,
+        f"temporary files take up to {size / 1e9:.1f} GB in {workspace.base}, "
+        f"which has {free / 1e9:.1f} GB free",
+        "TMPDIR names another directory, as does the option --tmp of audit and project",
+    )
 
 
 class FileArray:

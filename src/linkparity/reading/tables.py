@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from linkparity.reading.columns import ReadOptions
-from linkparity.reading.duckdb import Duck, Format, size_of
-from linkparity.reading.files import format_of, open_table_file, output_directory
+from linkparity.reading.duckdb import Duck, Format
+from linkparity.reading.files import format_of, loaded, open_table_file, output_directory
 from linkparity.reading.frames import Frame
 from linkparity.reading.pair_table import PairTable
 from linkparity.reading.scores import ArrayTable, pick_all, read_scores
@@ -22,8 +22,9 @@ from linkparity.reading.spark_tables import (
     write_spark_table,
 )
 from linkparity.reading.sql import written_columns
+from linkparity.reading.store import announce_space
 from linkparity.support.errors import InputError
-from linkparity.support.files import STREAM, Workspace
+from linkparity.support.files import STREAM, Workspace, whole_file
 from linkparity.support.registry import Registry
 from linkparity.support.spark_frames import fetched, is_spark_frame
 
@@ -130,9 +131,7 @@ class FileTables:
                 with spark_files(files, options, master, workspace, writable, several) as table:
                     yield table
                 return
-            with Duck(workspace, sum(map(size_of, files.values()))) as duck:
-                inputs = {view: duck.load(file, view) for view, file in files.items()}
-                duck.lock(workspace.path, *output_directory(self.out))
+            with loaded(files, workspace, self.out) as (duck, inputs):
                 yield read_scores(
                     duck, inputs["scores"], inputs.get("nodes"), options, several,
                     inputs.get("other"),
@@ -164,6 +163,14 @@ def write_table(table: ArrayTable, new: NewColumns, path: str, shape: Format) ->
     table.duck.connection.unregister("new_columns")
 
 
+def write_arrow(table: Any, out: str, force: bool, shape: Format) -> None:
+    """Write an Arrow table to a file, ``-`` for stdout."""
+    with Workspace() as workspace, Duck(workspace) as duck:
+        duck.connection.register("written", table)
+        with whole_file(out, force) as path:
+            duck.copy("SELECT * FROM written", path, shape)
+
+
 def _stream(table: ArrayTable, new: NewColumns) -> Any:
     """New columns as a stream of Arrow batches."""
     import pyarrow as pa
@@ -192,18 +199,27 @@ class FrameTables:
         nodes: the table of nodes; None when the score table has the groups.
         options: which column holds what, and what happens to untidy rows.
         compare: another score table of the same pairs.
+        returned: whether the score table comes back, corrected.
     """
 
     scores: Frame
     nodes: Frame | None
     options: ReadOptions
     compare: Frame | None = None
+    returned: bool = False
     #: No files are read or written.
     inputs: ClassVar[tuple[str | None, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def of(cls, scores: Any, nodes: Any, options: ReadOptions, compare: Any = None) -> Tables:
+    def of(
+        cls,
+        scores: Any,
+        nodes: Any,
+        options: ReadOptions,
+        compare: Any = None,
+        returned: bool = False,
+    ) -> Tables:
         """From whatever the caller passed; Spark's DataFrames stay in Spark."""
         if compare is not None:
             check_same_kind(scores, compare)
@@ -212,7 +228,7 @@ class FrameTables:
         nodes = fetched(nodes) if is_spark_frame(nodes) else nodes
         known = None if nodes is None else Frame.of(nodes, "nodes")
         other = None if compare is None else Frame.of(compare, "compare")
-        return cls(Frame.of(scores, "scores"), known, options, other)
+        return cls(Frame.of(scores, "scores"), known, options, other, returned)
 
     @contextmanager
     def open(self, several: bool = True, unlabelled: bool = False) -> Iterator[PairTable]:
@@ -224,8 +240,9 @@ class FrameTables:
         picked = pick_all(headers[0], headers[1], options, headers[2])
         columns, *others = picked
         with Workspace() as workspace, Duck(workspace, self.scores.nbytes) as duck:
+            announce_space(workspace, self.scores.rows)
             described = compared = None
-            scores = self.scores.put_into(duck, "scores", columns.used)
+            scores = self.scores.put_into(duck, "scores", columns.used, self.returned)
             if nodes is not None:
                 used = {str(columns.node), *options.sensitive}
                 described = nodes.put_into(duck, "nodes", used)
@@ -236,4 +253,4 @@ class FrameTables:
     def deliver(self, table: ArrayTable, new: NewColumns, paths: list[str]) -> Any:
         """The caller's own table and the new columns, without the rows that were dropped."""
         rows = None if table.used is None else np.flatnonzero(table.used)
-        return self.scores.with_columns(new, rows, table)
+        return self.scores.with_columns(new, rows)

@@ -168,7 +168,7 @@ def project(
         UntidyPolicy(unknown, duplicates, self_loops), directed, bipartite, weight=weight,
         missing=listed(missing) if missing else (),
     )  # fmt: skip
-    tables = FrameTables.of(scores, nodes, options)
+    tables = FrameTables.of(scores, nodes, options, returned=True)
     measured = IntervalOptions(confidence, intervals, min_pairs=min_pairs)
     asked = ProjectOptions(
         criterion, target, tolerance, tilt_by, apply, save_tilts, explain, force, measured
