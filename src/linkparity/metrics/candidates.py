@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from linkparity.criteria.constrained_group_pairs import known_group_pairs
-from linkparity.graph.candidates import stratified_candidates
+from linkparity.graph.candidate_samples import stratified_candidates
 from linkparity.graph.graph import Graph
 from linkparity.graph.pairs import PairSpace, sample_nonlinks
 from linkparity.graph.split import Split

@@ -11,7 +11,7 @@ from torch import Tensor
 from linkparity.criteria import Cells, Criterion
 from linkparity.criteria.constrained_group_pairs import group_pair_sizes
 from linkparity.criteria.group_pairs import cell_table, possible_kinds, possible_pairs
-from linkparity.graph.candidates import stratified_candidates
+from linkparity.graph.candidate_samples import stratified_candidates
 from linkparity.graph.graph import Graph
 from linkparity.graph.split import Split, SplitWarning, split_links
 from linkparity.models import LinkModel

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import linkparity as lp
-from linkparity.graph.candidates import stratified_candidates
+from linkparity.graph.candidate_samples import stratified_candidates
 
 
 def by_hand(graph):
