@@ -7,7 +7,7 @@
 
 Each command runs in a process of its own: wall time with start-up, peak resident memory, scans
 over the rows; with intervals that treat pairs as independent, and with those that allow for pairs
-that share nodes. Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and
+that share nodes, or one of both (``--intervals nodes``). Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and
 how far apart the results are. ``--rows 1000000,10000000`` shows that time is linear in rows.
 ``--before`` runs the version of another environment beside it, and prints ratios of seconds of
 processor and of memory. ``--csv`` takes CSV files in place of Parquet. ``--engine spark`` runs
@@ -193,7 +193,7 @@ def compare(rows: int, args: argparse.Namespace, place: Path) -> None:
     print(f"{rows:,} rows, {args.nodes:,} nodes, {groups} groups, {size:,.0f} MB of {shape}")
     out = place / f"fair.{shape}"
     common = (scores, "--nodes", people, "--sensitive", "kind", "--tmp", place)
-    for kind in ("nodes",) if args.audit else ("pairs", "nodes"):
+    for kind in ("nodes",) if args.audit else args.intervals.split(","):
         audit, told = run("audit", *common, "--intervals", kind, before=args.before)
         ends = " to ".join(f"{end:.6f}" for end in audit["intervals"]["dp"])
         print(f"  audit   --intervals {kind} {told}")
@@ -219,6 +219,7 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=4)
     parser.add_argument("--audit", action="store_true", help="one audit alone")
     parser.add_argument("--engine", default="duckdb", help="another engine beside DuckDB")
+    parser.add_argument("--intervals", default="pairs,nodes", help="one sort, or both with a comma")
     parser.add_argument("--before", help="Python of an environment with another version")
     parser.add_argument("--csv", action="store_true", help="CSV files, not Parquet")
     parser.add_argument("--train", type=int, metavar="TIMES", help="time training, not tables")
