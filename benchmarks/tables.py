@@ -7,8 +7,9 @@
 
 Each command runs in a process of its own: wall time with start-up, peak resident memory, scans
 over the rows; with intervals that treat pairs as independent, and with those that allow for pairs
-that share nodes, or one of both (``--intervals nodes``). Beside it the same numbers from arrays in memory (skipped above 2·10⁷ rows), and
-how far apart the results are. ``--rows 1000000,10000000`` shows that time is linear in rows.
+that share nodes, or one of both (``--intervals nodes``). Beside it the same numbers from arrays in
+memory (skipped above 2·10⁷ rows), and how far apart the results are. ``--rows 1000000,10000000``
+shows that time is linear in rows.
 ``--before`` runs the version of another environment beside it, and prints ratios of seconds of
 processor and of memory. ``--csv`` takes CSV files in place of Parquet. ``--engine spark`` runs
 Spark beside DuckDB. ``--audit`` runs one audit with intervals that allow for shared nodes, and
