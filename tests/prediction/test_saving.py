@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import random
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -252,6 +253,24 @@ def test_targets_and_names_come_back_as_they_were(tmp_path):
     assert "target=array([0.1, 0.7])" in repr(array)
     array.save(tmp_path / "array")
     assert LinkPredictor.load(tmp_path / "array").target == [0.1, 0.7]
+
+
+def test_a_run_that_version_0_1_wrote_is_read_and_written_again(tmp_path):
+    run = Path(__file__).parent / "version-0.1"
+    predictor = LinkPredictor.load(run)
+    logits = predictor.predict_logits([[0, 1], [2, 5], [7, 3]])
+    assert np.allclose(logits, [-1.45218681, 1.12829463, -8.49463007], rtol=0, atol=1e-8)
+    assert predictor.graph_.names[:2] == ("n0", "n1")
+    predictor.save(tmp_path / "run")
+    old, new = (json.loads((each / "model.json").read_text()) for each in (run, tmp_path / "run"))
+    for one in (old, new):
+        del one["tensors"], one["sha256"]
+    assert new == old
+    before, after = (
+        load_tensors(tensors_of(each).read_bytes()) for each in (run, tmp_path / "run")
+    )
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
 
 
 def test_a_run_of_format_1_is_read_and_replaced_whole(tmp_path):
