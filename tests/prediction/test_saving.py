@@ -21,6 +21,7 @@ from linkparity.datasets import load
 from linkparity.experiments import train_run
 from linkparity.models import MODELS
 from linkparity.models.prediction.postprocess import Tilts
+from linkparity.models.prediction.saving import TENSORS as TENSORS_NAME
 from linkparity.models.prediction.saving import check_place, save_predictor
 from linkparity.models.training.objective import Epoch
 from linkparity.support.errors import InputError
@@ -377,7 +378,8 @@ def test_two_processes_save_to_one_directory(tmp_path, case):
     assert sum(map(len, refused)) == (len(places) if case == "first" else 0)
     for place in places:
         assert LinkPredictor.load(place).criterion in ("dp", "weak-dp")
-        assert is_run(set(os.listdir(place)) - {"notes.txt"})
+        left = set(os.listdir(place)) - {"notes.txt", tensors_of(place).name, "model.json"}
+        assert all(TENSORS_NAME.fullmatch(name) for name in left)  # of whoever was overtaken
         assert (place / "notes.txt").exists() == (case == "old")
 
 

@@ -117,7 +117,7 @@ def test_a_fault_at_any_call_leaves_the_old_output_or_the_whole_new_one(
     name, old, world, servers, tmp_path, tried
 ):
     trials = Trials(world, servers, tmp_path, name, old)
-    assert len(trials.calls) > 10
+    assert len(trials.calls) > 5
     outside = [path for _, _, path in trials.calls if str(trials.reference) not in path]
     assert not outside
     ways = ("killed", "full disk") if name in FORMATS else tuple(WAYS)

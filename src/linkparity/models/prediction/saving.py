@@ -105,27 +105,24 @@ def check_place(path: Path, replace: bool = True, beside: str | None = None) -> 
         if other == path.resolve() or (other.exists() and other.parent == path.resolve()):
             problem = f"is the directory of the run {path}, or a file in it"
             raise InputError(problem, "choose another name", where=beside)
-    is_run = path.is_dir() and _manifest(path)
-    if is_run and not replace:
-        raise exists_already(str(path))
-    if os.path.lexists(path) and not is_run and not _is_free(path):
-        problem = "exists and holds no saved predictor, so it is left alone"
-        raise InputError(problem, "choose a new directory", where=str(path))
+    if os.path.lexists(path):
+        names = [entry.name for entry in path.iterdir()] if path.is_dir() else [""]
+        if _manifest(path):  # read after the names, since another process may just have written it
+            if not replace:
+                raise exists_already(str(path))
+        elif not all(map(UNFINISHED.fullmatch, names)):
+            problem = "exists and holds no saved predictor, so it is left alone"
+            raise InputError(problem, "choose a new directory", where=str(path))
     there = next(each for each in (path, *path.absolute().parents) if each.exists())
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
         raise InputError("cannot be written", "choose another directory", where=str(path))
-
-
-def _is_free(path: Path) -> bool:
-    """Whether this is a directory with nothing in it, but for what a killed process left."""
-    return path.is_dir() and all(UNFINISHED.fullmatch(entry.name) for entry in path.iterdir())
 
 
 def _manifest(path: Path) -> dict[str, Any]:
     """The manifest that :func:`save_predictor` wrote to a directory; empty if there is none."""
     try:
         about = read_json(path / MANIFEST)
-    except (FileNotFoundError, IsADirectoryError, InputError):
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, InputError):
         return {}
     ours = isinstance(about, dict) and {"format", "linkparity", "sha256"} <= set(about)
     return about if ours else {}
