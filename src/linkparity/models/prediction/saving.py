@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 FORMAT = 2
 MANIFEST = "model.json"
 TENSORS = re.compile(r"model(-[0-9a-f]{16})?\.safetensors")
+#: Options of these types are saved as tensors.
+ARRAYS = (Tensor, np.ndarray)
 #: Files that a process leaves that was killed during its first save.
 UNFINISHED = re.compile(rf"{re.escape(PREFIX)}.*|model-[0-9a-f]{{16}}\.safetensors")
 
@@ -53,7 +55,7 @@ def save_predictor(predictor: "LinkPredictor", path: Path, replace: bool = True)
         replace: whether a run that is there already may be replaced.
     """
     name = f"model-{secrets.token_hex(8)}.safetensors"
-    data = save({key: value.contiguous() for key, value in _tensors(predictor).items()})
+    data = save(_tensors(predictor))
     text = _describe(predictor, name, hashlib.sha256(data).hexdigest())
     check_place(path, replace)
     made = not path.exists()
@@ -129,22 +131,19 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 
 def _tensors(predictor: "LinkPredictor") -> dict[str, Tensor]:
-    graph = predictor.graph_
+    graph, tilts = predictor.graph_, predictor.tilts_
+    options = predictor.params_["options"] or {}
+    arrays = {key: value for key, value in options.items() if isinstance(value, ARRAYS)}
     tensors = {
-        f"model.{name}": value.detach().clone()
-        for name, value in predictor.model_.state_dict().items()
+        **{f"model.{name}": value for name, value in predictor.model_.state_dict().items()},
+        **{f"options.{name}": torch.as_tensor(value) for name, value in arrays.items()},
+        "graph.links": graph.links,
+        "graph.group": graph.group,
+        "graph.side": graph.side,
+        "graph.held_out": predictor.held_out_,
+        "tilts": None if tilts is None else tilts.table,
     }
-    tensors |= {"graph.links": graph.links, "graph.group": graph.group}
-    if graph.side is not None:
-        tensors["graph.side"] = graph.side
-    if predictor.held_out_ is not None:
-        tensors["graph.held_out"] = predictor.held_out_
-    if predictor.tilts_ is not None:
-        tensors["tilts"] = predictor.tilts_.table
-    for name, value in (predictor.params_["options"] or {}).items():
-        if isinstance(value, Tensor | np.ndarray):
-            tensors[f"options.{name}"] = torch.as_tensor(value)
-    return tensors
+    return {name: each.clone().contiguous() for name, each in tensors.items() if each is not None}
 
 
 def _describe(predictor: "LinkPredictor", tensors: str, digest: str) -> bytes:
@@ -157,11 +156,8 @@ def _describe(predictor: "LinkPredictor", tensors: str, digest: str) -> bytes:
             params["own_criterion"] = _qualified(type(criterion))
     params["own_model"] = None if isinstance(model, str) else _qualified(model)
     params["model"] = model if isinstance(model, str) else None
-    params["options"] = {
-        name: _plain_option(value)
-        for name, value in options.items()
-        if not isinstance(value, Tensor | np.ndarray)
-    }
+    plain = {key: value for key, value in options.items() if not isinstance(value, ARRAYS)}
+    params["options"] = {key: _plain_option(value) for key, value in plain.items()}
     graph = predictor.graph_
     names = None if graph.names is None else [_plain(name) for name in graph.names]
     for name in names or ():
