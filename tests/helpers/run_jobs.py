@@ -4,12 +4,12 @@ import os
 import signal
 from unittest.mock import patch
 
+from linkparity.experiments import rows_file
 from linkparity.experiments import run as runs
 from linkparity.experiments.rows import Row
-from linkparity.support import files
 
 #: Calls that change the disk or the lock.
-CALLS = ("open", "write", "ftruncate", "fsync", "replace", "link", "close", "mkdir", "rmdir")
+CALLS = ("open", "write", "ftruncate", "fsync", "replace", "link", "close", "unlink")
 
 
 def made_up(fit, failed=False):
@@ -50,7 +50,7 @@ def killed_at(call, fits, out, failing=()):
 
 def _kill_at(call):
     left = [call]
-    lock = files.lock
+    lock = rows_file._lock
 
     def killing(real):
         def called(*args, **named):
@@ -66,4 +66,4 @@ def _kill_at(call):
     os_write = os.write
     for name in CALLS:
         setattr(os, name, killing(getattr(os, name)))
-    files.lock = killing(lock)
+    rows_file._lock = killing(lock)

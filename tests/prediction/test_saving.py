@@ -4,8 +4,8 @@ import json
 import multiprocessing
 import os
 import random
-import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,10 +21,11 @@ from linkparity.datasets import load
 from linkparity.experiments import train_run
 from linkparity.models import MODELS
 from linkparity.models.prediction.postprocess import Tilts
-from linkparity.models.prediction.saving import check_place, locked_directory, save_predictor
+from linkparity.models.prediction.saving import TENSORS as TENSORS_NAME
+from linkparity.models.prediction.saving import check_place, save_predictor
 from linkparity.models.training.objective import Epoch
 from linkparity.support.errors import InputError
-from linkparity.support.files import PREFIX, Workspace, lock
+from linkparity.support.files import PREFIX
 
 #: Nodes without a link to some group are nothing unusual in small graphs.
 pytestmark = pytest.mark.filterwarnings("ignore:debayes:linkparity.GraphWarning")
@@ -58,11 +59,6 @@ def tensors_of(run):
 def is_run(names):
     """Whether a directory's names are those of one run, without anything left over."""
     return len(names) == 2 and "model.json" in names and sum(".safetensors" in n for n in names)
-
-
-def is_without_bytes(directory):
-    """Whether a directory is one that a process was killed in before it signed it."""
-    return all(file.name == "owner" and file.stat().st_size == 0 for file in directory.iterdir())
 
 
 def test_saving_twice_replaces_and_spares_what_is_not_ours(tmp_path):
@@ -186,12 +182,11 @@ def test_what_a_killed_save_left_is_no_obstacle(tmp_path):
     predictor = LinkPredictor("maxent").fit(planted())
     place = tmp_path / "run"
     predictor.save(place)
-    (place / "model.json").unlink()  # killed right before the manifest was renamed
-    dead = Workspace(place)
-    (dead.path / "half").write_text("half")
-    os.close(dead._owner)
+    (place / "model.json").rename(place / f"{PREFIX}0")  # killed right before this was renamed
+    left = {name: (place / name).read_bytes() for name in os.listdir(place)}
     save_predictor(predictor, place, replace=False)
-    assert is_run(os.listdir(place))
+    assert {name: (place / name).read_bytes() for name in left} == left
+    assert is_run(set(os.listdir(place)) - set(left))
     pairs = [[0, 1], [2, 5]]
     assert np.allclose(
         LinkPredictor.load(place).predict_proba(pairs), predictor.predict_proba(pairs)
@@ -259,6 +254,24 @@ def test_targets_and_names_come_back_as_they_were(tmp_path):
     assert "target=array([0.1, 0.7])" in repr(array)
     array.save(tmp_path / "array")
     assert LinkPredictor.load(tmp_path / "array").target == [0.1, 0.7]
+
+
+def test_a_run_that_version_0_1_wrote_is_read_and_written_again(tmp_path):
+    run = Path(__file__).parent / "version-0.1"
+    predictor = LinkPredictor.load(run)
+    logits = predictor.predict_logits([[0, 1], [2, 5], [7, 3]])
+    assert np.allclose(logits, [-1.45218681, 1.12829463, -8.49463007], rtol=0, atol=1e-8)
+    assert predictor.graph_.names[:2] == ("n0", "n1")
+    predictor.save(tmp_path / "run")
+    old, new = (json.loads((each / "model.json").read_text()) for each in (run, tmp_path / "run"))
+    for one in (old, new):
+        del one["tensors"], one["sha256"]
+    assert new == old
+    before, after = (
+        load_tensors(tensors_of(each).read_bytes()) for each in (run, tmp_path / "run")
+    )
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
 
 
 def test_a_run_of_format_1_is_read_and_replaced_whole(tmp_path):
@@ -365,7 +378,8 @@ def test_two_processes_save_to_one_directory(tmp_path, case):
     assert sum(map(len, refused)) == (len(places) if case == "first" else 0)
     for place in places:
         assert LinkPredictor.load(place).criterion in ("dp", "weak-dp")
-        assert is_run(set(os.listdir(place)) - {"notes.txt"})
+        left = set(os.listdir(place)) - {"notes.txt", tensors_of(place).name, "model.json"}
+        assert all(TENSORS_NAME.fullmatch(name) for name in left)  # of whoever was overtaken
         assert (place / "notes.txt").exists() == (case == "old")
 
 
@@ -385,10 +399,7 @@ def test_a_killed_save_leaves_the_old_run_or_the_new_one(tmp_path):
         if trial:
             assert LinkPredictor.load(run).criterion in ("dp", "weak-dp", None)
         final.save(run)
-        (run / "notes.txt").write_text("x")
-        left = set(os.listdir(run)) - {"notes.txt"}
-        empty = {name for name in left if name.startswith(PREFIX) and is_without_bytes(run / name)}
-        assert is_run(left - empty), left
+        assert LinkPredictor.load(run).criterion is None
 
 
 def change_tensors(run, change):
@@ -551,40 +562,6 @@ def test_the_history_of_a_model_of_ones_own_may_hold_anything(tmp_path):
     row = LinkPredictor.load(tmp_path / "run", model=Free).history_[0]
     assert np.isnan(row.fit)
     assert (row.epoch, row.loss, row.extra) == (0, -1.0, {"score": -2.0})
-
-
-def test_a_directory_is_locked_made_and_removed_if_empty(tmp_path):
-    place = tmp_path / "a" / "b"
-    with locked_directory(place):
-        handle = os.open(place, os.O_RDONLY)
-        assert not lock(handle, wait=False)
-        os.close(handle)
-    assert not place.exists()
-    with locked_directory(place):
-        (place / "x").write_text("x")
-    assert os.listdir(place) == ["x"]
-    (tmp_path / "empty").mkdir()
-    with locked_directory(tmp_path / "empty"):
-        pass
-    assert (tmp_path / "empty").is_dir()
-
-
-def test_a_directory_that_is_removed_while_one_waits_for_it_is_made_again(tmp_path):
-    place = tmp_path / "run"
-    entered = threading.Event()
-    with locked_directory(place):
-
-        def wait():
-            with locked_directory(place):
-                (place / "x").write_text("x")
-                entered.set()
-
-        waiting = threading.Thread(target=wait, daemon=True)
-        waiting.start()
-        assert not entered.wait(0.2)
-    assert entered.wait(10)
-    waiting.join()
-    assert os.listdir(place) == ["x"]
 
 
 def test_another_output_is_not_the_run_or_a_file_in_it(tmp_path):

@@ -83,6 +83,7 @@ class Trials:
             assert ended.code == -9, said
             return
         assert "Traceback" not in ended.err, said
+        assert way != "full disk" or not leftovers(place, before), said
         if self.command.args[0] == "run" and ended.code == 1:
             return  # a fit failed, which the next run repeats
         assert ended.code in (0, 2, 74), said
@@ -105,7 +106,6 @@ class Trials:
         for name in self.command.outputs:
             assert is_whole(place, self.reference, name), said
         assert not changed(place, before, exclude=self.command.outputs), said
-        assert not leftovers(place, before), said
 
 
 def _told(done):
@@ -117,7 +117,7 @@ def test_a_fault_at_any_call_leaves_the_old_output_or_the_whole_new_one(
     name, old, world, servers, tmp_path, tried
 ):
     trials = Trials(world, servers, tmp_path, name, old)
-    assert len(trials.calls) > 10
+    assert len(trials.calls) > 5
     outside = [path for _, _, path in trials.calls if str(trials.reference) not in path]
     assert not outside
     ways = ("killed", "full disk") if name in FORMATS else tuple(WAYS)

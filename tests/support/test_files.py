@@ -1,6 +1,5 @@
 import errno
 import os
-import shutil
 import signal
 import socket
 import stat
@@ -48,14 +47,6 @@ def exit_code(*args):
     with pytest.raises(SystemExit) as done:
         main([str(arg) for arg in args])
     return done.value.code
-
-
-def abandoned(base, content="half"):
-    """The private directory of a process that was killed."""
-    dead = Workspace(base)
-    (dead.path / "out").write_text(content)
-    os.close(dead._owner)
-    return dead.path
 
 
 def names(path):
@@ -118,38 +109,6 @@ def test_outputs_respect_the_umask(here, mask, force):
         assert stat.S_IMODE(os.stat(name).st_mode) == 0o666 & ~mask
 
 
-def test_only_what_is_signed_and_unlocked_is_removed(here):
-    dead = abandoned(here)
-    theirs = here / f"{PREFIX}theirs"
-    copied = here / f"{PREFIX}copy"
-    shutil.copytree(dead, copied)
-    theirs.mkdir()
-    (theirs / "owner").write_text("me")
-    for name in (".f.csv.anything.tmp", ".f.csv.1.tmp", f"{PREFIX}note", "linkparity-tmp-mine"):
-        (here / name).write_text("theirs")
-    kept = set(names(here)) - {dead.name}
-    with Workspace(here) as alive:
-        alive_path = alive.path
-        assert exit_code(*PROJECT, "--out", "f.csv") == 0
-        assert exit_code(*AUDIT, "--html", "page.html") == 0
-        assert alive_path.is_dir()
-    assert set(names(here)) == kept | {"f.csv", "page.html"}
-    assert (copied / "out").read_text() == "half"
-
-
-def test_directories_of_users_in_the_temporary_directory_stay(here, tmp_path, monkeypatch):
-    spare = tmp_path / "spare"
-    for name in ("linkparity-tmp-mine", f"{PREFIX}mine"):
-        (spare / name).mkdir(parents=True)
-        (spare / name / "thesis.tex").write_text("x")
-        os.utime(spare / name, (0, 0))
-    dead = abandoned(spare)
-    assert exit_code(*AUDIT, "--tmp", spare) == 0
-    assert not dead.exists()
-    assert names(spare) == sorted([f"{PREFIX}mine", "linkparity-tmp-mine"])
-    assert (spare / "linkparity-tmp-mine" / "thesis.tex").exists()
-
-
 def test_a_machine_without_a_temporary_directory(monkeypatch):
     def nowhere():
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
@@ -160,35 +119,25 @@ def test_a_machine_without_a_temporary_directory(monkeypatch):
         workspace.path.exists()
 
 
-def test_a_directory_of_another_user_stays(tmp_path, monkeypatch):
-    dead = abandoned(tmp_path)
-    monkeypatch.setattr("os.getuid", lambda: 12345)
-    with Workspace(tmp_path):
-        assert dead.exists()
-    monkeypatch.undo()
-    with Workspace(tmp_path):
-        assert not dead.exists()
-
-
-def test_a_live_workspace_is_left_alone(tmp_path):
-    with Workspace(tmp_path) as mine:
+def test_a_workspace_is_private_made_on_first_use_and_removed_at_the_end(tmp_path):
+    with Workspace(tmp_path) as mine, Workspace(tmp_path) as other:
+        assert names(tmp_path) == []
         assert stat.S_IMODE(mine.path.stat().st_mode) == 0o700
-        with Workspace(tmp_path) as other:
-            assert mine.path.is_dir()
-            assert other.path != mine.path
-    assert list(tmp_path.iterdir()) == []
+        assert other.path != mine.path
+        (mine.path / "deep").mkdir()
+        (mine.path / "deep" / "rows").write_text("x")
+    assert names(tmp_path) == []
 
 
-def test_an_unfinished_removal_can_be_finished(tmp_path, monkeypatch):
-    dead = abandoned(tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr("pathlib.Path.unlink", lambda *_, **__: os.stat("/nowhere"))
-        with Workspace(tmp_path):
-            pass
-    assert (dead / "owner").exists()
-    with Workspace(tmp_path):
-        pass
-    assert not dead.exists()
+def test_files_of_others_stay(here):
+    for name in (".f.csv.anything.tmp", f"{PREFIX}note", f"{PREFIX}mine/thesis.tex"):
+        (here / name).parent.mkdir(exist_ok=True)
+        (here / name).write_text("theirs")
+    before = set(names(here))
+    assert exit_code(*PROJECT, "--out", "f.csv", "--tmp", here) == 0
+    assert exit_code(*AUDIT, "--html", "page.html", "--tmp", here) == 0
+    assert set(names(here)) == before | {"f.csv", "page.html"}
+    assert names(here / f"{PREFIX}mine") == ["thesis.tex"]
 
 
 def test_the_null_device_stays_a_device(here):
@@ -365,7 +314,7 @@ def test_bad_json_is_one_sentence_with_the_file(tmp_path, text):
     assert "\n" not in str(said.value)
 
 
-def test_a_process_killed_while_it_writes_leaves_nothing_that_stays(tmp_path):
+def test_a_process_that_is_killed_leaves_the_old_output(tmp_path):
     out = tmp_path / "out.txt"
     out.write_text("old")
     code = (
@@ -376,6 +325,6 @@ def test_a_process_killed_while_it_writes_leaves_nothing_that_stays(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], check=False)
     assert done.returncode == -signal.SIGKILL
     assert out.read_text() == "old"
-    assert len(names(tmp_path)) == 2
-    write_text(str(tmp_path / "other.txt"), "x")
-    assert names(tmp_path) == ["other.txt", "out.txt"]
+    write_text(str(out), "new", force=True)
+    assert out.read_text() == "new"
+    assert all(name == "out.txt" or name.startswith(PREFIX) for name in names(tmp_path))

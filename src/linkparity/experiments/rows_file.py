@@ -18,7 +18,7 @@ from typing import Self
 
 from linkparity.experiments.rows import Row
 from linkparity.support.errors import InputError
-from linkparity.support.files import Workspace, check_output, lock, sync
+from linkparity.support.files import check_output, sync, temporary_beside
 
 #: How every row begins: what a line that was cut off must agree with to be taken for one.
 BEGIN = b'{"dataset": '
@@ -104,7 +104,6 @@ class RowsFile:
             content = Path(name).read_bytes()
             rows, size = _parse(name, content)
             self.rows = _kept(rows, again)
-            Workspace(Path(name).resolve().parent)  # removes what killed processes left
             if len(self.rows) < len(rows):
                 self._rewrite(self.rows)
             elif size < len(content):
@@ -142,12 +141,11 @@ class RowsFile:
     def _rewrite(self, rows: Iterable[Row]) -> None:
         """Give the name to a new file of these rows, which is locked before it has it."""
         target = Path(self.name).resolve()
-        with Workspace(target.parent) as workspace:
-            path = workspace.path / "rows"
+        with temporary_beside(target) as path:
             path.write_text("".join(row.to_json() + "\n" for row in rows), encoding="utf-8")
             path.chmod(target.stat().st_mode & 0o777)
             new = os.open(path, os.O_RDWR | os.O_APPEND)
-            lock(new)
+            _lock(new)
             os.fsync(new)
             os.replace(path, target)
         os.close(self._file)
@@ -170,12 +168,10 @@ def _open_locked(path: Path) -> int:
     while True:
         made = not path.exists()
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
-        if not lock(file, wait=False):
+        if not _lock(file):
             os.close(file)
-            raise InputError(
-                "is being written by another run", "wait for it, or choose another name",
-                where=str(path),
-            )  # fmt: skip
+            fix = "wait for it, or choose another name"
+            raise InputError("is being written by another run", fix, where=str(path))
         try:
             if os.path.samestat(os.fstat(file), path.stat()):
                 if made:
@@ -184,3 +180,14 @@ def _open_locked(path: Path) -> int:
         except FileNotFoundError:
             pass
         os.close(file)  # replaced between opening and locking
+
+
+def _lock(file: int) -> bool:
+    """Lock an open file until it is closed; whether nobody else has locked it."""
+    import fcntl  # not on Windows
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,21 +1,19 @@
-"""Outputs that appear whole or not at all, and temporary space that outlives no run.
+"""Outputs that appear whole or not at all, and private directories for temporary files.
 
-An output is written in a private directory beside it, which one link or rename then publishes. A
-private directory has a signed owner file, which its process keeps locked. What a killed process
-left is recognized by the signature inside, never by a name. This works on every file system, unlike
-files without a name (``O_TMPFILE``, which cannot replace a file either).
+An output is written to a temporary file beside it, flushed to the disk, and renamed. A process that
+is killed can leave that file, or its private directory; their names begin with :data:`PREFIX`.
 """
 
 import errno
 import json
 import os
+import secrets
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from linkparity.support.errors import Explained, InputError, Message, PlainError
@@ -25,18 +23,12 @@ STREAM = "-"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 #: Errors of file systems that have no hard links.
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
-#: Names of private directories, and what their owner files hold.
+#: How the names of temporary files and directories begin.
 PREFIX = ".linkparity-"
-OWNER = "owner"
-SIGNATURE = "temporary directory of linkparity, inode"
 
 
 class Workspace:
     """A private directory for temporary files, made on first use and removed at the end.
-
-    What killed processes left in ``base`` is removed first: directories of this user whose owner
-    file is signed with the directory's own inode number and locked by nobody. A directory without
-    a byte in it can remain, when a process is killed right before it signs or after it cleaned up.
 
     Args:
         base: where to make it; the system's temporary directory by default.
@@ -45,90 +37,56 @@ class Workspace:
     def __init__(self, base: str | Path | None = None) -> None:
         if base is not None and not Path(base).is_dir():
             raise InputError("is not a directory", "create it first", where=str(base))
+        self._base = base
         self._made: Path | None = None
-        self._owner: int | None = None
+
+    @property
+    def base(self) -> Path:
+        """Where the directory is made."""
         try:
-            self.base = Path(base or tempfile.gettempdir()).absolute()
-        except FileNotFoundError:  # no directory can be written, and perhaps none is needed
-            self.base = Path(os.devnull)
-        else:
-            _remove_stale(self.base)
+            return Path(self._base or tempfile.gettempdir()).absolute()
+        except FileNotFoundError:
+            fix = "set TMPDIR to one that can be written"
+            raise InputError("there is no directory for temporary files", fix) from None
 
     @property
     def path(self) -> Path:
         """The directory."""
         if self._made is None:
-            if not self.base.is_dir():
-                fix = "set TMPDIR to one that can be written"
-                raise InputError("there is no directory for temporary files", fix)
             self._made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.base))
-            self._owner = os.open(self._made / OWNER, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            lock(self._owner)  # signed under the lock: signed and unlocked is abandoned
-            os.write(self._owner, _signature(self._made).encode())
         return self._made
-
-    def holds(self, name: str) -> bool:
-        """Whether a file is in the directory, or is a directory that could not be made for it."""
-        place = f"{self.base}{os.sep}{PREFIX}" if self._made is None else f"{self._made}{os.sep}"
-        return name.startswith(place)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._made is not None:
-            _remove(self._made)
-        if self._owner is not None:
-            with suppress(OSError):
-                os.close(self._owner)
+            shutil.rmtree(self._made, ignore_errors=True)
 
 
-def _signature(place: Path) -> str:
-    """What the owner file holds; a copy of the directory has another inode."""
-    return f"{SIGNATURE} {place.lstat().st_ino}\n"
-
-
-def _remove_stale(base: Path) -> None:
-    """Remove the private directories of processes that have ended."""
-    user = os.getuid() if hasattr(os, "getuid") else None
-    for place in base.glob(f"{PREFIX}*"):
+@contextmanager
+def temporary_beside(target: Path) -> Iterator[Path]:
+    """A path in the directory of ``target`` to write to; what is still there at the end goes."""
+    path = target.with_name(f"{PREFIX}{secrets.token_hex(8)}")
+    try:
+        yield path
+    finally:
         with suppress(OSError):
-            if place.lstat().st_uid != user:  # not opened either: it may be anything
-                continue
-            with (place / OWNER).open("r+", errors="replace") as owner:
-                abandoned = lock(owner.fileno(), wait=False)
-                if abandoned and owner.read(200) == _signature(place):
-                    _remove(place)
+            path.unlink(missing_ok=True)
 
 
-def _remove(place: Path) -> None:
-    """Remove a private directory, its owner file last, so that a failure leaves it signed."""
-    with suppress(OSError):
-        for entry in place.iterdir():
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            elif entry.name != OWNER:
-                entry.unlink()
-        (place / OWNER).unlink(missing_ok=True)
-        place.rmdir()
-
-
-def lock(file: int, wait: bool = True) -> bool:
-    """Lock an open file or directory until it is closed; whether that was possible."""
+def publish(path: Path, target: Path, force: bool, name: str) -> None:
+    """Give a flushed file its name at once; without ``force`` only if the name is free."""
     try:
-        import fcntl
-    except ImportError:  # no such locks on Windows, so that nothing counts as abandoned there
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
-        return False
-    return True
+        os.replace(path, target) if force else os.link(path, target)
+    except FileExistsError:
+        raise exists_already(name) from None
+    except OSError as error:
+        if force or error.errno not in NO_LINKS:
+            raise
+        os.rename(path, target)
+    with suppress(OSError):  # the file is in place, and some systems cannot sync directories
+        sync(target.parent)
 
 
 def sync(path: Path) -> None:
@@ -182,20 +140,19 @@ def check_output(name: str, force: bool, inputs: Iterable[str | Path | None] = (
     if not os.access(path if _is_stream(name) else parent, os.W_OK):
         raise InputError("cannot be written", "choose another place", where=name)
     if path.exists() and not force and not _is_stream(name):
-        raise _exists(name)
+        raise exists_already(name)
 
 
-def _exists(name: str) -> InputError:
-    return InputError(
-        "exists already", "choose another name, or overwrite with {force=True}", where=name
-    )
+def exists_already(name: str) -> InputError:
+    """The error for an output that may not be replaced."""
+    fix = "choose another name, or overwrite with {force=True}"
+    return InputError("exists already", fix, where=name)
 
 
 def _is_same(path: Path, other: str | Path) -> bool:
     """Whether two names are one file; False if one is missing."""
     try:
-        found = os.stat(sys.stdin.fileno() if str(other) == STREAM else other)
-        return os.path.samestat(path.stat(), found)
+        return os.path.samefile(path, sys.stdin.fileno() if str(other) == STREAM else other)
     except (OSError, ValueError, AttributeError):
         return False
 
@@ -226,28 +183,32 @@ def whole_files(
         AlreadyWritten: publishing one failed when others were published.
     """
     with ExitStack() as stack:
-        spaces = [stack.enter_context(_output_space(name, force, spool)) for name in names]
-        outputs = {name: space.path / "out" for name, space in zip(names, spaces, strict=True)}
-        yield [str(path) for path in outputs.values()]
-        for name, path in outputs.items():
+        paths = {name: stack.enter_context(_unfinished(name, force, spool)) for name in names}
+        yield [str(path) for path in paths.values()]
+        ordered = sorted(paths, key=_is_stream)
+        for name in ordered:
             if not _is_stream(name):
-                sync(path)
-        ordered = sorted(names, key=_is_stream)
+                sync(paths[name])
         for place, name in enumerate(ordered):
             with outputs_in_place(*ordered[:place], where=name):
-                _copy(outputs[name], name) if _is_stream(name) else _publish(
-                    outputs[name], Path(name).resolve(), force
-                )
+                if _is_stream(name):
+                    _copy(paths[name], name)
+                else:
+                    check_output(name, force)
+                    publish(paths[name], Path(name).resolve(), force, name)
 
 
 @contextmanager
-def _output_space(name: str, force: bool, spool: Path | None) -> Iterator[Workspace]:
-    """A private directory for an output, beside it unless it is written through."""
+def _unfinished(name: str, force: bool, spool: Path | None) -> Iterator[Path]:
+    """Where to write an output: beside it, or in a private directory if it is written through."""
     check_output(name, force)
-    spool = spool if _is_stream(name) else Path(name).resolve().parent
-    with Workspace(spool) as workspace, _named_errors(workspace, name):
-        _ = workspace.path  # made here, so that an error names this output
-        yield workspace
+    with ExitStack() as stack:
+        if _is_stream(name):
+            path = stack.enter_context(Workspace(spool)).path / "out"
+        else:
+            path = stack.enter_context(temporary_beside(Path(name).resolve()))
+        with _named_errors(path, name):
+            yield path
 
 
 @contextmanager
@@ -273,35 +234,19 @@ def _message(error: BaseException, where: str) -> Message:
 
 
 @contextmanager
-def _named_errors(workspace: Workspace, name: str) -> Iterator[None]:
+def _named_errors(path: Path, name: str) -> Iterator[None]:
     """Make errors about a file that is being written name the output."""
     try:
         yield
     except OSError as error:
-        if error.filename is not None and not workspace.holds(str(error.filename)):
+        if error.filename not in (None, str(path)):
             raise
         fix = "free some space" if error.errno in FULL else "choose another place"
         text = f"{error.strerror or error}; it was not written; {fix}"
         raise OSError(error.errno or errno.EIO, text, name) from None
     except Exception as error:
-        path = str(workspace.path / "out")
-        error.args = tuple(str(part).replace(path, name) for part in error.args)
+        error.args = tuple(str(part).replace(str(path), name) for part in error.args)
         raise
-
-
-def _publish(path: Path, target: Path, force: bool) -> None:
-    """Give a finished file its name at once; without ``force`` only if the name is free."""
-    check_output(str(target), force)
-    try:
-        os.replace(path, target) if force else os.link(path, target)
-    except FileExistsError:
-        raise _exists(str(target)) from None
-    except OSError as error:
-        if force or error.errno not in NO_LINKS:
-            raise
-        os.rename(path, target)
-    with suppress(OSError):  # the file is in place, and some systems cannot sync directories
-        sync(target.parent)
 
 
 def _copy(path: Path, name: str) -> None:
@@ -309,7 +254,6 @@ def _copy(path: Path, name: str) -> None:
         if name == STREAM:
             with to_stdout():
                 shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
-                sys.stdout.buffer.flush()
             return
         try:
             with os.fdopen(os.open(name, os.O_WRONLY), "wb") as out:

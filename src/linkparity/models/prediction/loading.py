@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from traceback import walk_tb
 from typing import Any
 
 import torch
@@ -19,7 +18,7 @@ from linkparity.graph.graph import Graph
 from linkparity.models import MODELS, LinkModel
 from linkparity.models.prediction.postprocess import Tilts
 from linkparity.models.prediction.predictor import LinkPredictor, check_parameters
-from linkparity.models.prediction.saving import FORMAT, MANIFEST, TENSORS, tensors_name
+from linkparity.models.prediction.saving import FORMAT, MANIFEST, tensors_name
 from linkparity.models.training.objective import Epoch
 from linkparity.projection.fit import TARGETS
 from linkparity.projection.group_tilts import LARGEST_TILT
@@ -32,10 +31,10 @@ from linkparity.support.randomness import stream
 LONGEST, LARGEST = 1e9, 1e100
 #: A divergence of 0 may be so much below it.
 ROUNDING = 1e-6
-#: What reading a damaged or changed run may raise.
+#: What reading a damaged or changed run can raise.
 DAMAGE = (
-    LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError,
-    MemoryError, SafetensorError,
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError,
+    SafetensorError,
 )  # fmt: skip
 
 
@@ -49,18 +48,20 @@ def load_predictor(
     about, data = _read(path)
     file = path / MANIFEST
     with _damage(file):
-        params = about["params"]
-        own_model, own_criterion = params["own_model"], params.get("own_criterion")
+        params = dict(about["params"])
+        own_model, own_criterion = params.pop("own_model"), params.pop("own_criterion", None)
     if own_model is not None and model is None:
-        raise _own(path, "model", f"{own_model}", "its class")
+        raise _own(path, "model", own_model, "its class")
     if own_criterion is not None and not isinstance(criterion, Criterion):
-        raise _own(path, "criterion", f"{own_criterion}", "an instance of it")
+        raise _own(path, "criterion", own_criterion, "an instance of it")
     if criterion is not None:
         _check_name(path, params.get("criterion"), criterion)
     with _damage(path / str(tensors_name(about))):
         tensors = load(data)
     with _damage(file):
-        predictor = kind(**_parameters(params, model, criterion, tensors))
+        params["model"] = params["model"] if own_model is None else model
+        params["criterion"] = params["criterion"] if own_criterion is None else criterion
+        predictor = kind(**_parameters(params, tensors))
         graph = predictor.graph_ = _graph(about["graph"], tensors)
     with _damage(file, DAMAGE if own_model is None else (InputError,)):  # calls their own class
         check_parameters(predictor, graph)
@@ -68,45 +69,42 @@ def load_predictor(
         state = {name[6:]: value for name, value in tensors.items() if name.startswith("model.")}
         _check_state(predictor, graph, state)
         seconds = _number(about["fit_seconds"], "fit_seconds", 0, LONGEST)
-        history = _history(about["history"], predictor.model)
-        fitted = history, _tilts(graph, tensors), seconds
+        history, tilts = _history(about["history"], predictor.model), _tilts(graph, tensors)
         held_out = tensors.get("graph.held_out")
         if held_out is not None:
             held_out = Graph(graph.num_nodes, held_out, graph.group).links
     # what a class of their own raises is no damage
     with _damage(file) if own_model is None else nullcontext():
-        built = _build(predictor)
-    with _damage(file) if own_model is None else _other_class(path, type(built)):
-        _fill(built, state)
-    if own_model is None:
-        with _damage(file):
-            _check_tilts(built, fitted[1])
-    with _damage(file) if own_model is None else nullcontext():
-        predictor.restore(built, *fitted)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GraphWarning)
+            built = predictor.build(graph, stream(predictor.seed, "model"))
+        if problem := _fill(built, state):
+            if own_model is None:
+                raise ValueError(problem)
+            problem = f"its tensors do not fit {type(built).__qualname__} ({problem:.200})"
+            fix = "pass the class that was trained as LinkPredictor.load(path, model=…)"
+            raise InputError(problem, fix, where=str(path))
+        if own_model is None and tilts is not None:
+            _check_tilts(built, tilts)
+        predictor.restore(built, history, tilts, seconds)
     predictor.held_out_ = held_out
     return predictor
 
 
-def _own(path: Path, argument: str, name: str, value: str) -> InputError:
-    return InputError(
-        f"was trained with a {argument} of your own, {name}",
-        f"pass {value} as LinkPredictor.load(path, {argument}=…)",
-        where=str(path),
-    )
+def _own(path: Path, argument: str, name: Any, value: str) -> InputError:
+    problem = f"was trained with a {argument} of your own, {name}"
+    fix = f"pass {value} as LinkPredictor.load(path, {argument}=…)"
+    return InputError(problem, fix, where=str(path))
 
 
 def _check_name(path: Path, saved: Any, given: Any) -> None:
     """Refuse a criterion of another name than the one that was trained with."""
-    trained, name = (getattr(_known(each), "name", each) for each in (saved, given))
+    known = (CRITERIA.get(each, each) if isinstance(each, str) else each for each in (saved, given))
+    trained, name = (getattr(each, "name", each) for each in known)
     if trained != name:
         what = "without a criterion" if saved is None else f"with the criterion {saved!r:.60}"
         fix = "leave {criterion=} out" if saved is None else "pass the one that was trained with"
         raise InputError(f"was trained {what}, not with {name!r:.60}", fix, where=str(path))
-
-
-def _known(criterion: Any) -> Any:
-    """The criterion of a name; anything else as it is."""
-    return CRITERIA.get(criterion, criterion) if isinstance(criterion, str) else criterion
 
 
 @contextmanager
@@ -116,143 +114,85 @@ def _damage(file: Path, kinds: tuple[type[Exception], ...] = DAMAGE) -> Iterator
         yield
     except kinds as error:
         said = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(
-            f"is damaged or was changed ({said:.120})", "save the predictor again", where=str(file)
-        ) from None
+        problem = f"is damaged or was changed ({said:.120})"
+        raise InputError(problem, "save the predictor again", where=str(file)) from None
 
 
-class _Unfit(ValueError):
-    """Tensors that are not those of a model."""
-
-
-@contextmanager
-def _other_class(path: Path, kind: type[LinkModel]) -> Iterator[None]:
-    """Tensors that do not fit the model that was passed: one sentence."""
-    try:
-        yield
-    except _Unfit as error:
-        said = " ".join(str(error).split())
-        raise InputError(
-            f"its tensors do not fit {kind.__qualname__} ({said:.200})",
-            "pass the class that was trained as LinkPredictor.load(path, model=…)",
-            where=str(path),
-        ) from None
-
-
-def _build(predictor: LinkPredictor) -> LinkModel:
-    """The model of the parameters, untrained."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GraphWarning)
-        return predictor.build(predictor.graph_, stream(predictor.seed, "model"))
-
-
-def _fill(model: LinkModel, state: dict[str, Tensor]) -> None:
-    """Give the model its tensors; what an override of ``load_state_dict`` raises comes through."""
+def _fill(model: LinkModel, state: dict[str, Tensor]) -> str:
+    """Give the model its tensors; why they do not fit, if they do not."""
     try:
         model.load_state_dict(state)
     except RuntimeError as error:
-        *_, (frame, _) = walk_tb(error.__traceback__)
-        if frame.f_code is not torch.nn.Module.load_state_dict.__code__:
+        if not str(error).startswith("Error(s) in loading state_dict"):  # but of an override
             raise
-        raise _Unfit(str(error)) from None
-    for name, wanted in model.state_dict().items():
-        if name in state and state[name].dtype != wanted.dtype:
-            raise _Unfit(f"{name} is {state[name].dtype}, not {wanted.dtype}")
+        return " ".join(str(error).split())
+    types = ((name, state[name].dtype, own.dtype) for name, own in model.state_dict().items()
+             if name in state)  # fmt: skip
+    return next((f"{name} is {saved}, not {own}" for name, saved, own in types if saved != own), "")
 
 
-def _parameters(
-    saved: dict[str, Any],
-    model: type[LinkModel] | None,
-    criterion: Criterion | None,
-    tensors: dict[str, Tensor],
-) -> dict[str, Any]:
+def _parameters(saved: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, Any]:
     """Arguments of the constructor."""
-    params = dict(saved)
-    if params.pop("own_model") is not None:
-        params["model"] = model
-    else:
-        MODELS[params["model"]]
-    if params.pop("own_criterion", None) is not None:
-        params["criterion"] = criterion
-    elif params["criterion"] is not None:
-        CRITERIA[params["criterion"]]
-    if isinstance(params["target"], dict):  # labels as keys, which JSON turned into text
-        params["target"] = {int(label): mean for label, mean in params["target"].items()}
-    if params["criterion"] is not None or not params["target"]:
-        _check_target(params["target"])
-    given = {name[8:]: tensors[name] for name in tensors if name.startswith("options.")}
-    params["options"] = {**params["options"], **given} or None
-    return params
-
-
-def _check_target(target: Any) -> None:
-    """Refuse what is neither a name nor means."""
-    if isinstance(target, str) and target in TARGETS:
-        return
-    means = list(target.values()) if isinstance(target, dict) else target
-    if means == []:
-        raise ValueError(f"target is {target}, without a mean")
-    for mean in means if isinstance(means, list) else [means]:
-        if not 0 < _number(mean, "target", 0) < 1:
-            raise ValueError("means lie between 0 and 1")
+    target = saved["target"]
+    if isinstance(target, dict):  # labels as keys, which JSON turned into text
+        target = {int(label): mean for label, mean in target.items()}
+    if (saved["criterion"] is not None or not target) and target not in TARGETS:
+        means = list(target.values()) if isinstance(target, dict) else target
+        if means == []:
+            raise ValueError(f"target is {target}, without a mean")
+        for mean in means if isinstance(means, list) else [means]:
+            if not 0 < _number(mean, "target", 0, 1) < 1:
+                raise ValueError("means lie between 0 and 1")
+    columns = {name[8:]: tensors[name] for name in tensors if name.startswith("options.")}
+    return saved | {"target": target, "options": {**saved["options"], **columns} or None}
 
 
 def _graph(about: dict[str, Any], tensors: dict[str, Tensor]) -> Graph:
-    names = about["names"]
-    if names is not None and not all(type(name) in (str, int) for name in names):
-        raise TypeError("names of nodes are text or whole numbers")
-    if not isinstance(about["attribute"], str | None):
-        raise TypeError("the name of the attribute is text")
-    if type(kept := about.get("unknown_kept", False)) is not bool:
-        raise TypeError("unknown_kept is true or false")
-    if not all(isinstance(name, str) for name in about["group_names"]):
-        raise TypeError("names of groups are text")
-    if (tensors["graph.group"] >= len(about["group_names"])).any():
-        raise ValueError("a group has no name")
-    return Graph(
-        about["num_nodes"],
-        tensors["graph.links"],
-        tensors["graph.group"],
-        tuple(about["group_names"]),
-        tensors.get("graph.side"),
-        None if names is None else tuple(names),
-        about["attribute"],
-        kept,
-    )
+    names, groups, attribute = about["names"], about["group_names"], about["attribute"]
+    links, group = tensors["graph.links"], tensors["graph.group"]
+    kept = about.get("unknown_kept", False)
+    for right, said in (
+        (names is None or all(type(name) in (str, int) for name in names),
+         "names of nodes are text or whole numbers"),
+        (isinstance(attribute, str | None), "the name of the attribute is text"),
+        (type(kept) is bool, "unknown_kept is true or false"),
+        (all(isinstance(name, str) for name in groups), "names of groups are text"),
+        ((group < len(groups)).all(), "a group has no name"),
+    ):  # fmt: skip
+        if not right:
+            raise ValueError(said)
+    size, side = about["num_nodes"], tensors.get("graph.side")
+    return Graph(size, links, group, tuple(groups), side, names, attribute, kept)
 
 
 def _check_state(predictor: LinkPredictor, graph: Graph, state: dict[str, Tensor]) -> None:
     """Refuse numbers that no trained model has, before memory is allocated for one."""
+    known = isinstance(predictor.model, str)
     for name, value in state.items():
-        if value.is_complex() or (isinstance(predictor.model, str) and not _is_finite(value)):
+        if value.is_complex() or (known and not torch.isfinite(value).all()):
             raise ValueError(f"{name} must hold finite real numbers")
     largest = max([graph.num_nodes, *(value.numel() for value in state.values())])
     hidden = (predictor.options or {}).get("hidden", 1)
     for name, size in (("dimension", predictor.dimension or 1), ("hidden", hidden)):
-        if isinstance(predictor.model, str) and not 0 < size <= largest:
+        if known and not 0 < size <= largest:
             raise ValueError(f"{name} is {size}, which the tensors do not have")
 
 
-def _is_finite(value: Tensor) -> bool:
-    return bool(torch.isfinite(value).all())
-
-
 def _tilts(graph: Graph, tensors: dict[str, Tensor]) -> Tilts | None:
-    table = tensors.get("tilts")
-    if table is None:
+    if (table := tensors.get("tilts")) is None:
         return None
     size = graph.num_groups + 1
     if table.shape != (size, size) or table.dtype != torch.float64:
         raise ValueError(f"tilts must be {size} × {size} numbers of float64")
-    if not _is_finite(table):
+    if not torch.isfinite(table).all():
         raise ValueError("tilts must be finite")
     return Tilts(table)
 
 
 @torch.no_grad()
-def _check_tilts(model: LinkModel, tilts: Tilts | None) -> None:
+def _check_tilts(model: LinkModel, tilts: Tilts) -> None:
     """Refuse tilts that no fit gives: further from 0 than twice the largest logit allows."""
-    if tilts is None or (factors := model.factors()) is None:
+    if (factors := model.factors()) is None:
         return
     left, right = (float(each.double().norm(dim=1).max()) for each in factors)
     largest = max(LARGEST_TILT, 2 * left * right + 100)
@@ -261,23 +201,28 @@ def _check_tilts(model: LinkModel, tilts: Tilts | None) -> None:
 
 
 def _history(rows: Any, model: str | type[LinkModel]) -> list[Epoch]:
+    """The rows of training; only those of a model of their own may have null anywhere."""
     if not isinstance(rows, list):
         raise TypeError(f"history is {rows!r:.40}, no list of epochs")
-    return [_epoch(row, f"history[{at}]", model) for at, row in enumerate(rows)]
-
-
-def _epoch(row: Any, where: str, model: str | type[LinkModel]) -> Epoch:
-    """One row of training; only that of a model of their own may have null anywhere."""
     least = {"epoch": 1, "loss": 0, "fit": 0, "kl": -ROUNDING, "gap": 0, "seconds": 0}
     largest, unknown = {"seconds": LONGEST}, {"kl", "gap"}  # unknown of a plain model
     if not isinstance(model, str):
         least, largest, unknown = dict.fromkeys(least, -LARGEST), {}, set(least)
     elif MODELS[model].strength is not None:  # an adversary's loss is taken away
         least["loss"] = -LARGEST
+    found = []
+    for at, row in enumerate(rows):
+        found.append(_epoch(row, f"history[{at}]", least, largest, unknown))
+        if isinstance(model, str) and isinstance(row[0], float):
+            raise TypeError(f"history[{at}].epoch is {row[0]!r:.40}, no whole number")
+    return found
+
+
+def _epoch(
+    row: Any, where: str, least: dict[str, float], largest: dict[str, float], unknown: set[str]
+) -> Epoch:
     if not isinstance(row, list) or len(row) not in (6, 7):
         raise TypeError(f"{where} is {row!r:.40}, no row of an epoch")
-    if isinstance(model, str) and isinstance(row[0], float):
-        raise TypeError(f"{where}.epoch is {row[0]!r:.40}, no whole number")
     numbers = [
         math.nan
         if value is None and name in unknown
@@ -285,8 +230,7 @@ def _epoch(row: Any, where: str, model: str | type[LinkModel]) -> Epoch:
         for (name, low), value in zip(least.items(), row, strict=False)
     ]
     extra = row[6].items() if len(row) > 6 else ()
-    named = {name: _number(value, f"{where}.{name}") for name, value in extra}
-    return Epoch(*numbers, extra=named)
+    return Epoch(*numbers, extra={name: _number(value, f"{where}.{name}") for name, value in extra})
 
 
 def _number(value: Any, name: str, least: float = -LARGEST, largest: float = LARGEST) -> Any:
@@ -298,48 +242,41 @@ def _number(value: Any, name: str, least: float = -LARGEST, largest: float = LAR
 
 def _read(path: Path) -> tuple[dict[str, Any], bytes]:
     """The manifest and the tensors that it names; again if another process replaced both."""
-    while True:
-        about = _read_manifest(path)
-        file = path / str(tensors_name(about))
-        try:
-            data = file.read_bytes()
-            break
-        except FileNotFoundError:
-            if about == _read_manifest(path):
-                raise InputError(
-                    f"holds no {file.name}", "give the directory of a saved run", where=str(path)
-                ) from None
-    if hashlib.sha256(data).hexdigest() != about.get("sha256"):
-        raise InputError(
-            f"is damaged, its sha256 is not the one in {MANIFEST}",
-            "copy both files again, or save the model again",
-            where=str(file),
-        )
+    about = _read_manifest(path)
+    file = path / str(tensors_name(about))
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        if about != _read_manifest(path):
+            return _read(path)
+        raise _missing(path, file.name) from None
+    if hashlib.sha256(data).hexdigest() != about["sha256"]:
+        problem = f"is damaged, its sha256 is not the one in {MANIFEST}"
+        fix = "copy both files again, or save the model again"
+        raise InputError(problem, fix, where=str(file))
     return about, data
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
     file = path / MANIFEST
     if not file.is_file():
-        raise InputError(
-            f"holds no {MANIFEST}", "give the directory of a saved run", where=str(path)
-        )
+        raise _missing(path, MANIFEST)
     about = read_json(file)
     with _damage(file):
-        written = about["format"]
+        written, author = about["format"], about.get("linkparity")
         if type(written) is not int or written < 1:
             raise TypeError(f"format is {written!r:.40}, no whole number from 1")
-        if not isinstance(about.get("linkparity"), str | None):
+        if not isinstance(author, str | None):
             raise TypeError("the version is text")
         if written <= FORMAT and not {"sha256", "params", "graph"} <= set(about):
             raise ValueError("a part is missing")
-        if written <= FORMAT and not TENSORS.fullmatch(str(tensors_name(about))):
+        if written <= FORMAT and tensors_name(about) is None:
             raise ValueError(f"tensors are in {about['tensors']!r}")
     if written > FORMAT:
-        raise InputError(
-            f"was written by linkparity {about.get('linkparity', '?')} in format {written}, and "
-            f"this version reads up to {FORMAT}",
-            "upgrade linkparity",
-            where=str(path),
-        )
+        problem = f"was written by linkparity {author or '?'} in format {written}, and this version"
+        raise InputError(f"{problem} reads up to {FORMAT}", "upgrade linkparity", where=str(path))
     return about  # type: ignore[no-any-return]
+
+
+def _missing(path: Path, name: str) -> InputError:
+    return InputError(f"holds no {name}", "give the directory of a saved run", where=str(path))
