@@ -7,10 +7,11 @@ from time import perf_counter
 from typing import Any
 
 from linkparity.datasets import load
-from linkparity.experiments import Row, Run, train_run
 from linkparity.experiments.fit import full_row
 from linkparity.experiments.paper import GAMMA, PAIRS, Published, published
 from linkparity.experiments.results import Results
+from linkparity.experiments.rows import Row
+from linkparity.experiments.train import Run, train_run
 from linkparity.graph.graph import Graph
 from linkparity.metrics.measures import MEASURES
 from linkparity.models.prediction import LinkPredictor

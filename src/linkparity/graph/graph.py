@@ -281,7 +281,7 @@ class Graph:
 
     def to_pyg(self) -> Any:
         """A PyTorch Geometric ``Data`` that holds each link in both directions."""
-        data = require("torch_geometric.data", "Graph.to_pyg", "linkparity[pyg]")
+        data = require("torch_geometric.data", "Graph.to_pyg")
         extra: dict[str, Any] = {"group_names": list(self.group_names)}
         for name, value in (("side", self.side), ("attribute", self.attribute)):
             if value is not None:

@@ -15,7 +15,6 @@ from linkparity.report import chart_data
 from linkparity.report.choices import Choices
 from linkparity.support.errors import require
 
-INSTALL = "linkparity[report]"
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "triangle-left")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3], [10, 4], [4, 1])
 #: Parameters that have a control where charts have controls of their own.
@@ -82,7 +81,7 @@ class ChartStyle:
     def __init__(
         self, summaries: Sequence[Summary], look: Look | None = None, against_paper: bool = False
     ) -> None:
-        self.alt = require("altair", "a report", INSTALL)
+        self.alt = require("altair", "a report")
         self.summaries, self.look = summaries, look or Look()
         self.choices = Choices.of(summaries)
         self.paper = chart_data.paper_points(summaries) if against_paper else []

@@ -1,20 +1,26 @@
 """Tables of runs and data sets for the terminal; ``--json`` has the same numbers for programs."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
 
 from linkparity.datasets import Card
-from linkparity.experiments import Row, Run
-from linkparity.experiments.demo import Demo, beside
 from linkparity.experiments.paper import Published
+from linkparity.experiments.rows import Row
 from linkparity.metrics.measures import MEASURES
 from linkparity.support.display import format_number, format_rounded
 
+if TYPE_CHECKING:
+    from linkparity.experiments.demo import Demo
+    from linkparity.experiments.train import Run
 
-def demo_tables(demo: Demo) -> list[object]:
+
+def demo_tables(demo: "Demo") -> list[object]:
     """One row per model and criterion, each measure with the paper's; then what measures mean."""
+    from linkparity.experiments.demo import beside
+
     rows = [Row.of(run) for run in demo.runs]
     papers = [beside(row) for row in rows]
     measures = [measure for measure in MEASURES.values() if measure.in_runs]
@@ -41,7 +47,7 @@ def demo_tables(demo: Demo) -> list[object]:
     ]
 
 
-def run_tables(run: Run) -> list[object]:
+def run_tables(run: "Run") -> list[object]:
     """What was trained, then every measure with its interval and the mean of every group pair."""
     row = Row.of(run)
     regularizer = f"criterion {row.criterion}, gamma {row.gamma:g}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from statistics import fmean, stdev
+from typing import TYPE_CHECKING
 
 from linkparity.experiments.comparison import (
     AGREES,
@@ -12,15 +13,17 @@ from linkparity.experiments.comparison import (
     ComparedCell,
     count_verdicts,
 )
-from linkparity.experiments.reproduce import Reproduction, RunTime
 from linkparity.experiments.results import Summary, failures
-from linkparity.experiments.subsample_kl import SampledKL
 from linkparity.support.display import Grid, format_number, format_rounded
+
+if TYPE_CHECKING:
+    from linkparity.experiments.reproduce import Reproduction, RunTime
+    from linkparity.experiments.subsample_kl import SampledKL
 
 MARKS = {AGREES: "  ", BETTER: " <", DIFFERS: " !"}
 
 
-def reproduction_document(found: Reproduction) -> list[Grid | str]:
+def reproduction_document(found: "Reproduction") -> list[Grid | str]:
     """Tables of results and run times, the cells that differ, and how many there are."""
     parts: list[Grid | str] = []
     for dataset in dict.fromkeys(cell.dataset for cell in found.cells):
@@ -75,7 +78,7 @@ def tuned_grid(summaries: Sequence[Summary]) -> Grid:
     )  # fmt: skip
 
 
-def row_label(cell: ComparedCell | RunTime) -> str:
+def row_label(cell: "ComparedCell | RunTime") -> str:
     """The criterion, or the strength of a method that has one; whose prior was fitted."""
     label = cell.criterion if cell.strength is None else f"strength {cell.strength:g}"
     return f"{label}, authors' prior" if getattr(cell, "as_published", False) else label
@@ -103,7 +106,7 @@ def verdict_sentence(cells: Sequence[ComparedCell]) -> str:
     )
 
 
-def runtimes_grid(runtimes: Sequence[RunTime]) -> Grid:
+def runtimes_grid(runtimes: "Sequence[RunTime]") -> Grid:
     """Seconds per fit beside the paper's."""
     alone = any(each.alone is not None for each in runtimes)
     columns = ["data set", "model", "criterion", "seconds", *(["alone"] if alone else []), "paper"]
@@ -119,7 +122,7 @@ def runtimes_grid(runtimes: Sequence[RunTime]) -> Grid:
     return Grid(columns, rows, "Seconds per fit", f"{caption}; paper: on its authors' machine")
 
 
-def sampled_grid(found: Sequence[SampledKL]) -> Grid:
+def sampled_grid(found: "Sequence[SampledKL]") -> Grid:
     """Figure 3: mean and deviation of the divergence by sample size."""
     rows = []
     for size in dict.fromkeys(each.size for each in found):
