@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from linkparity.criteria import CRITERIA, Cells, Custom, trainable
 from linkparity.criteria.base import ConstraintMatrix
 from linkparity.criteria.cells import find_criterion
 from linkparity.criteria.constrained_group_pairs import Restricted
+from linkparity.projection.chunks import placed
 
 GROUPS = torch.tensor([[a, b] for a in range(3) for b in range(a, 3)]).repeat(4, 1)
 LABELS = (torch.arange(len(GROUPS)) // 6) % 2
@@ -186,9 +188,9 @@ def test_sums_and_masses_per_cell_are_those_of_the_pairs(small, monkeypatch):
     mine = [np.flatnonzero(cells.cell.numpy() == m) for m in range(len(cells.mass))]
     assert cells.mass == pytest.approx([weight[k].sum() for k in mine])
     assert cells.label_mass == pytest.approx([(weight * label)[k].sum() for k in mine])
-    values = torch.from_numpy(rng.random(300))
-    expected = [values[k].sum().item() for k in mine]
-    assert cells.sum(values[cells.order.long()]) == pytest.approx(expected)
+    values = rng.random(300)
+    expected = [values[k].sum() for k in mine]
+    assert cells.sum(values[cells.order]) == pytest.approx(expected)
     counted = Cells.prepare(ends, "dp", label)
     assert counted.mass.tolist() == [len(k) for k in mine]
     assert counted.label_mass.tolist() == [label[k].sum() for k in mine]
@@ -196,14 +198,25 @@ def test_sums_and_masses_per_cell_are_those_of_the_pairs(small, monkeypatch):
     assert set(cells.empty) == empty
 
 
-def test_cells_move_to_a_device_without_their_working_memory():
+def test_cells_are_copied_to_the_device_of_the_logits_once():
     cells = Cells.prepare(GROUPS.flip(0), "eo", LABELS, torch.ones(len(GROUPS)))
-    cells.return_buffer(torch.empty(3, 2))
-    assert cells.to(torch.device("cpu")) is cells
-    moved = cells.to(torch.device("meta"))
-    assert {moved.code.device, moved.order.device, moved.weight.device} == {torch.device("meta")}
-    assert moved.pool == []
-    assert moved.layout is cells.layout
+    here = placed(cells, torch.device("cpu"))
+    assert np.shares_memory(here.order.numpy(), cells.order)
+    assert np.shares_memory(here.weight.numpy(), cells.weight)
+    there = placed(cells, torch.device("meta"))
+    assert {part.device for part in there} == {torch.device("meta")}
+    assert placed(cells, torch.device("meta")) is there
+    assert placed(replace(cells, weight=None), torch.device("cpu")).weight is None
+    assert cells.to(torch.device("meta")) is cells
+
+
+def test_pickled_cells_have_no_working_memory():
+    cells = Cells.prepare(GROUPS.flip(0), "eo", LABELS)
+    cells.pool.append(torch.empty(3, 2))
+    placed(cells, torch.device("cpu"))
+    again = pickle.loads(pickle.dumps(cells))
+    assert (again.pool, again.kept) == ([], {})
+    assert again.layout.names == cells.layout.names
 
 
 def test_within_and_between_need_two_groups_also_of_crossed_attributes():

@@ -15,7 +15,7 @@ from scipy.optimize import OptimizeResult
 
 import linkparity as lp
 from linkparity import Cells, Infeasible, NotConverged, i_project
-from linkparity.projection.sums import tensor_sums
+from linkparity.projection.tensor_sums import tensor_sums
 
 CRITERIA = list(lp.criteria.CRITERIA)
 NO_DATA_TARGET = [name for name, c in lp.criteria.CRITERIA.items() if not c.data_target]
@@ -486,7 +486,7 @@ def test_large_cells_agree_with_small_ones(dtype, ordered, weighted):
 
 
 def _small(x, groups, weight):
-    from linkparity.projection import sums
+    from linkparity.projection import tensor_sums as sums
 
     before = sums.SMALL
     sums.SMALL = 10**9

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import linkparity as lp
 from linkparity import FairnessRegularizer, i_project
-from linkparity.projection.sums import tensor_sums
+from linkparity.projection.tensor_sums import tensor_sums
 
 
 def batch(seed=0, count=300, groups=3):

@@ -7,11 +7,9 @@ end has none.
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from linkparity.reading.groups import NO_GROUP
-from linkparity.support.arrays import tensor
+from linkparity.support.arrays import PART_SIZE, array
 from linkparity.support.errors import InputError
 
 LARGEST = 2000  # groups, of which every two make a cell
@@ -33,7 +31,7 @@ class GroupPairs:
 
     key: np.ndarray
     names: tuple[str, ...]
-    groups: Tensor
+    groups: np.ndarray
     size: int
     directed: bool
 
@@ -46,22 +44,23 @@ class GroupPairs:
         return self.groups.ndim == 2
 
     @property
-    def code(self) -> Tensor:
+    def code(self) -> np.ndarray:
         """``(P,)`` int64: the cell of every pair, −1 where no group is known."""
         return self.code_of(slice(None))
 
-    def code_of(self, part: slice) -> Tensor:
+    def code_of(self, part: slice) -> np.ndarray:
         """The cells of a slice of the pairs, so that 10⁸ pairs need no large intermediate."""
-        group = self.groups[part].long()
+        group = self.groups[part].astype(np.int64)
         if not self.paired:
             return group
-        low, high = group.min(dim=1).values, group.max(dim=1).values
+        first, second = group.T
+        low, high = np.minimum(first, second), np.maximum(first, second)
         if self.directed:
-            code = group[:, 0] * self.size + group[:, 1]
+            code = first * self.size + second
         else:
             code = low * (2 * self.size - low - 1) // 2 + high
         alone = high + (len(self.key) - self.size)
-        return torch.where(low == NO_GROUP, torch.where(high == NO_GROUP, NO_GROUP, alone), code)
+        return np.where(low == NO_GROUP, np.where(high == NO_GROUP, NO_GROUP, alone), code)
 
 
 def unordered_pairs(size: int) -> np.ndarray:
@@ -113,34 +112,6 @@ def occurring_pairs(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([pair % size, last - 1], axis=1)[:, : ends.shape[1]], code
 
 
-def possible_pairs(group: Tensor, side: Tensor | None = None) -> Tensor:
-    """``(K, 2)`` groups, −1 included, that the ends of a graph's pairs may have.
-
-    Args:
-        group: ``(n,)`` group of each node.
-        side: ``(n,)`` 0 or 1 in a bipartite graph, whose pairs join the two sides.
-    """
-    ends = [group, group] if side is None else [group[side == s] for s in (0, 1)]
-    return torch.cartesian_prod(*(torch.unique(end) for end in ends))
-
-
-def possible_kinds(group: Tensor, side: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Groups ``(2 K, 2)`` of :func:`possible_pairs` and labels ``(2 K,)``: no links, then links."""
-    pairs = possible_pairs(group, side)
-    return pairs.repeat(2, 1), torch.tensor([0, 1]).repeat_interleave(len(pairs))
-
-
-def cell_table(pairs: Tensor, cell: Tensor, size: int) -> Tensor:
-    """``(S + 1, S + 1)`` cell by the groups of the two ends, in either order; −1 is last.
-
-    >>> cell_table(torch.tensor([[0, 1], [1, -1]]), torch.tensor([5, 7]), 2).tolist()
-    [[-1, 5, -1], [5, -1, 7], [-1, 7, -1]]
-    """
-    table = torch.full((size + 1, size + 1), NO_GROUP)
-    table[pairs[:, 0], pairs[:, 1]] = table[pairs[:, 1], pairs[:, 0]] = cell
-    return table
-
-
 def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
     """Number the group pairs of ``groups``, ``(P, 2)`` or ``(P,)`` integers, −1 for none.
 
@@ -149,10 +120,10 @@ def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
     ``directed`` the S² ordered pairs come first. Groups ``(P,)`` are S cells.
 
     >>> number_group_pairs([[0, 0], [2, 1], [1, 2]]).code
-    tensor([0, 4, 4])
+    array([0, 4, 4])
     """
     group = check_groups(groups)
-    size = int(group.max()) + 1 if group.numel() else 0
+    size = int(group.max()) + 1 if group.size else 0
     if group.ndim == 2 and size > LARGEST:
         raise InputError(
             f"must be numbered below {LARGEST:,}, got {size - 1:,}: they would form "
@@ -173,12 +144,10 @@ def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
     return GroupPairs(key, tuple(_name(a, b) for a, b in key), group, size, directed)
 
 
-def check_groups(groups: object) -> Tensor:
-    """Return ``groups`` as an integer tensor ``(P,)`` or ``(P, 2)`` of numbers ≥ −1."""
-    group = tensor(groups)
-    if group.dtype in (torch.uint16, torch.uint32, torch.uint64):
-        group = group.long()
-    if group.is_floating_point() or group.is_complex():
+def check_groups(groups: object) -> np.ndarray:
+    """Return ``groups`` as an integer array ``(P,)`` or ``(P, 2)`` of numbers ≥ −1."""
+    group = array(groups)
+    if group.dtype.kind not in "biu":
         raise InputError(
             f"must be integers (−1 for none), got {group.dtype}",
             "number the groups 0, 1, 2 …",
@@ -190,7 +159,7 @@ def check_groups(groups: object) -> Tensor:
             "give one group per instance, or the two groups of each pair",
             argument="groups",
         )
-    if group.numel() and int(group.min()) < NO_GROUP:
+    if group.size and int(group.min()) < NO_GROUP:
         raise InputError(
             f"must be −1 (none) or 0, 1, 2 …, got {int(group.min())}",
             "use −1 for a node without a group",
@@ -199,20 +168,20 @@ def check_groups(groups: object) -> Tensor:
     return group
 
 
-def cross_groups(attributes: list[Tensor], directed: bool = False) -> GroupPairs:
+def cross_groups(attributes: list[np.ndarray], directed: bool = False) -> GroupPairs:
     """Cells of the combinations of several attributes' groups; −1 where any of them is −1.
 
     Keys and names hold the groups of every attribute, so that a combination is recognised in a
     batch with other groups.
 
-    >>> cross_groups([torch.tensor([0, 1, -1]), torch.tensor([2, 0, 1])]).names[:4]
+    >>> cross_groups([np.array([0, 1, -1]), np.array([2, 0, 1])]).names[:4]
     ('0+0', '0+1', '0+2', '1+0')
     """
-    sizes = [int(group.max()) + 1 if group.numel() else 0 for group in attributes]
-    crossed = attributes[0].long()
+    sizes = [int(group.max()) + 1 if group.size else 0 for group in attributes]
+    crossed = attributes[0].astype(np.int64)
     for group, size in zip(attributes[1:], sizes[1:], strict=True):
         none = (crossed == NO_GROUP) | (group == NO_GROUP)
-        crossed = torch.where(none, NO_GROUP, crossed * size + group.long())
+        crossed = np.where(none, NO_GROUP, crossed * size + group.astype(np.int64))
     cells = number_group_pairs(crossed, directed)
     if len(attributes) == 1:
         return cells
@@ -225,11 +194,11 @@ def cross_groups(attributes: list[Tensor], directed: bool = False) -> GroupPairs
     return replace(cells, key=digits.reshape(len(cells), -1), names=names)
 
 
-def _ends(group: Tensor) -> tuple[bool, bool]:
+def _ends(group: np.ndarray) -> tuple[bool, bool]:
     """Whether some pair has a group at both ends, and whether some has one at a single end."""
     both = lone = False
-    for part in torch.split(group, 1 << 20):
-        known = (part != NO_GROUP).sum(dim=1)
+    for low in range(0, len(group), PART_SIZE):
+        known = (group[low : low + PART_SIZE] != NO_GROUP).sum(axis=1)
         both, lone = both or bool((known == 2).any()), lone or bool((known == 1).any())
     return both, lone
 

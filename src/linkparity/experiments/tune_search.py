@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkparity.criteria import Cells
-from linkparity.criteria.group_pairs import possible_kinds
+from linkparity.criteria.constrained_group_pairs import possible_kinds
 from linkparity.experiments.steady_eo import SteadyEo
 from linkparity.experiments.train import fit_uninterrupted
 from linkparity.experiments.tune_trials import (

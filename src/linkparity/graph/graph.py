@@ -30,8 +30,9 @@ from linkparity.reading.groups import (
     sides_with_groups,
     take_numbers,
 )
-from linkparity.support.arrays import integers, whole_number
+from linkparity.support.arrays import whole_number
 from linkparity.support.errors import require, warn
+from linkparity.support.tensors import integers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

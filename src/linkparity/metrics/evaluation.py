@@ -9,7 +9,6 @@ import numpy as np
 
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.criteria.cells import find_criterion
-from linkparity.metrics.candidates import graph_pairs, on_candidates, sample_notes
 from linkparity.metrics.cell_means import GapDetails, gap_details
 from linkparity.metrics.checks import check_scores
 from linkparity.metrics.fairlearn_frame import cell_frame
@@ -140,6 +139,8 @@ def scored_sets(
         The held-out pairs as ``"test"``; with ``over="candidates"`` also the candidates, for
         means, for ranks, and for ranks of held-out links, as ``"means"``, ``"ranks"``, ``"links"``.
     """
+    from linkparity.metrics.candidates import graph_pairs, on_candidates
+
     graph, test = split.train, split.test
     PAIRS[over]
     INTERVALS[intervals]
@@ -261,6 +262,8 @@ def measure(
     if not candidates:
         cells = cell_scores(test.means, test.labelled, found)
     else:
+        from linkparity.metrics.candidates import sample_notes
+
         notes[:0] = [PAIRS["candidates"], *sample_notes(given["means"])]
         cells = cell_scores(sets["means"].means, True, {"dp": found["dp"]})
         cells = _with_test_links(cells, cell_scores(test.means, True, {"eo": found["eo"]}))

@@ -147,7 +147,7 @@ def fit_pairs(
     if target == "data" and ((kinds.label < 0) & (totals.plain.count > 0)).any():
         problem = "'data' needs a label in every row"
         raise InputError(problem, where=where, argument="target")
-    cell = cells.cell.numpy()
+    cell = cells.code
     size = len(cells.mass)
     goal = FitGoal.of(cells, target, tolerance)
     rows = SourceSums(source, totals, cell, size)
@@ -202,7 +202,7 @@ def _tilt_by_groups(
             lambda: SaturatedSums(BinnedSums(totals, live), exact.ones, exact.zeros),
             totals.bound,
         )
-    sums = SourceSums(source, totals, groups.cell.numpy(), len(groups.mass))
+    sums = SourceSums(source, totals, groups.code, len(groups.mass))
     moved = float(sums.divergence(by.tilt).sum()) / groups.total if divergence else np.nan
     constrained = np.bincount(owners(found.cells, groups), found.cells.mass, len(none)) > 0
     return replace(

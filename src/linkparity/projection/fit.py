@@ -7,7 +7,6 @@ from itertools import compress
 from typing import Protocol
 
 import numpy as np
-from torch import Tensor
 
 from linkparity.criteria import Cells
 from linkparity.projection.solver.coupled import solve_coupled
@@ -23,7 +22,7 @@ from linkparity.projection.solver.problem import (
     target_logit,
 )
 from linkparity.projection.sums import Sums, SumSource
-from linkparity.support.arrays import expit, tensor
+from linkparity.support.arrays import array, expit, plain
 from linkparity.support.errors import InputError
 from linkparity.support.registry import nearest
 
@@ -216,7 +215,8 @@ def one_or_all(targets: dict[Hashable, float]) -> float | dict[Hashable, float]:
 def read_target(target: object, cells: Cells) -> Target:
     """Check a target: a name, one number, or a number per block of constraints."""
     blocks = cells.layout.blocks
-    if isinstance(target, np.ndarray | Tensor):
+    target = plain(target)
+    if isinstance(target, np.ndarray):
         target = target.tolist()
     if cells.layout.right is not None and target != "model":
         raise _refused(
@@ -284,7 +284,7 @@ def _tilts(start: object, cells: Cells) -> np.ndarray:
     """Initial tilts, 0 for cells without weight."""
     if start is None:
         return np.zeros(len(cells.mass))
-    tilt = tensor(start).detach().cpu().double().numpy()
+    tilt = array(start).astype(np.float64)
     if tilt.shape != cells.mass.shape or not np.isfinite(tilt).all():
         raise _refused(
             f"must be {len(cells.mass)} finite tilts, one per cell, got {tilt.size} of which "

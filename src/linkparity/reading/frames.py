@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkparity.reading.duckdb import ROW, Duck, Input, check_columns, quoted
+from linkparity.reading.duckdb import ROW, Duck, Input, arrow_array, check_columns, quoted
 from linkparity.reading.groups import missing
 from linkparity.support.errors import require
 
@@ -104,17 +104,15 @@ class Frame:
     def _with_arrow_columns(
         self, new: Mapping[str, np.ndarray], rows: np.ndarray | None, table: "PairTable"
     ) -> Any:
-        import pyarrow as pa
-
         if self.frame is not None:
             found = self.frame.to_arrow().select(list(self.columns))
         else:
             found = table.duck.arrow(f"SELECT * FROM {table.given.view} ORDER BY {ROW}").drop([ROW])
             found = _as_it_came(found, self.stream.schema)
         if rows is not None:
-            found = found.take(pa.array(rows))
+            found = found.take(arrow_array(rows))
         for name, values in new.items():
-            found = found.append_column(name, pa.array(values, pa.float64()))
+            found = found.append_column(name, arrow_array(np.asarray(values, dtype=np.float64)))
         return found
 
 
