@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from made_up_rows import made_up_results, write_rows
 from without import EXTRAS, command_without
 
 from linkparity.cli.command import EXTRAS as NEEDED
@@ -40,6 +41,14 @@ def test_help_does_not_depend_on_extras():
         texts = {command_without(absent, *name, "--help").stdout for absent in ([], EXTRAS)}
         assert len(texts) == 1, name
         assert "Example: linkparity" in texts.pop()
+
+
+def test_report_needs_its_own_extra_alone(tmp_path):
+    rows = write_rows(made_up_results(seeds=1, datasets=("mine",), bare=True), tmp_path / "rows")
+    absent = [name for name in EXTRAS if name not in ("altair", "vl_convert")]
+    done = command_without(absent, "report", rows, "--out", tmp_path / "r.html", "--json")
+    assert (done.returncode, done.stderr) == (0, f"wrote {tmp_path / 'r.html'}\n")
+    assert "<figure>" in (tmp_path / "r.html").read_text()
 
 
 def test_data_sets_need_no_extra(tmp_path):

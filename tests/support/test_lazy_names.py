@@ -99,6 +99,34 @@ assert not {name.partition(".")[0] for name in sys.modules} & {"torch", "sklearn
 """
 
 
+RESULTS = """
+import linkparity as lp
+scores = lp.score_pairs([0.0, 1.0, 2.0], [[0, 0], [0, 1], [1, 1]], [0, 1, 1], confidence=None)
+nodes = {"embedding": [[0.0]] * 10, "node_group": [0, 1] * 5, "measures": ["rb"]}
+for use in (
+    lambda: scores.to_frame(),
+    lambda: scores.frame,
+    lambda: lp.Results(()).to_frame(),
+    lambda: lp.score_pairs([0.0, 1.0], [0, 1], **nodes),
+):
+    try:
+        use()
+    except ModuleNotFoundError as error:
+        print(error)
+"""
+
+
+def test_frames_and_rb_say_what_they_need():
+    done = run_without(EXTRAS, RESULTS)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        'Scores.to_frame needs pandas: pip install "pandas"',
+        'Scores.frame needs pandas: pip install "pandas"',
+        'Results.to_frame needs pandas: pip install "pandas"',
+        'rb needs scikit-learn: pip install "linkparity[train]"',
+    ]
+
+
 def test_public_names_without_extras():
     import linkparity as lp
 

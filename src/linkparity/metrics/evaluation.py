@@ -64,8 +64,7 @@ class Scores(Measured):
 
         ``frame.attrs["notes"]`` has the sentences to read with the numbers.
         """
-        import pandas as pd
-
+        pd = require("pandas", "Scores.to_frame", "pandas")
         none = (float("nan"), float("nan"))
         why = {name.removesuffix(" interval"): reason for name, reason in self.reasons.items()}
         rows = [
