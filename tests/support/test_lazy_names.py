@@ -127,6 +127,30 @@ def test_frames_and_rb_say_what_they_need():
     ]
 
 
+TORCH_ALONE = """
+import linkparity as lp, torch
+x, groups = torch.zeros(3, requires_grad=True), torch.tensor([[0, 0], [0, 1], [1, 1]])
+lp.FairnessRegularizer("dp")(x, groups).backward()
+graph = lp.load("polbooks")
+model = lp.LinkPredictor("maxent").fit(graph)
+for use in (lambda: model.save("run"), lambda: lp.LinkPredictor.load("run"), lp.tune):
+    try:
+        use()
+    except ModuleNotFoundError as error:
+        print(error)
+"""
+
+
+def test_who_has_torch_alone_has_the_regularizer(tmp_path):
+    absent = [name for name in EXTRAS if name != "torch"]
+    done = run_without(absent, TORCH_ALONE, cwd=tmp_path)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        f'{name} needs safetensors: pip install "linkparity[train]"'
+        for name in ("LinkPredictor.save", "LinkPredictor.load", "tune")
+    ]
+
+
 def test_public_names_without_extras():
     import linkparity as lp
 
