@@ -159,6 +159,9 @@ def test_commands_need_no_pytorch(table, arguments):
         if name.endswith(".csv"):
             assert light_files[name] == files[name]
     assert _same(light, full)
+    if arguments[0] == "project":
+        given = "--apply" in arguments
+        assert all((full[name] is None) == given for name in ("residual", "duality_gap"))
 
 
 def _same(first, second):

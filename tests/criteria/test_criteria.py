@@ -15,6 +15,7 @@ from linkparity.criteria.base import ConstraintMatrix
 from linkparity.criteria.cells import find_criterion
 from linkparity.criteria.constrained_group_pairs import Restricted
 from linkparity.projection.chunks import placed
+from linkparity.support.errors import InputError
 
 GROUPS = torch.tensor([[a, b] for a in range(3) for b in range(a, 3)]).repeat(4, 1)
 LABELS = (torch.arange(len(GROUPS)) // 6) % 2
@@ -292,3 +293,48 @@ def test_custom_refuses_what_does_not_fit_together(cells, matrix, right, said):
 def test_custom_takes_every_cell_none_and_no_pair():
     for cells in ([-1, 0, 2], np.empty(0, dtype=np.int64)):
         assert Custom(cells, np.eye(3), [0.5] * 3).cells.tolist() == list(cells)
+
+
+class WithTensors(lp.Criterion):
+    """A criterion whose ``assign`` takes tensors only."""
+
+    name = "tensors"
+    data_target = tilts_by_group = True
+
+    def assign(self, code, label, groups):
+        return code.clone().where(label == 0, torch.full_like(code, -1))
+
+
+@pytest.mark.parametrize("restricted", [False, True])
+def test_a_criterion_that_needs_tensors_gets_them(restricted):
+    criterion = WithTensors()
+    if restricted:
+        counted = np.ones((4, 4), dtype=bool)
+        counted[0, 1] = counted[1, 0] = False
+        criterion = Restricted(criterion, counted)
+    cell = Cells.prepare(GROUPS, criterion, LABELS).cell
+    out = (GROUPS == torch.tensor([0, 1])).all(dim=1) & restricted
+    assert torch.equal(cell, torch.where((LABELS == 0) & ~out, cells_of("dp"), -1))
+
+
+class Wrong(lp.Criterion):
+    name = "wrong"
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def assign(self, code, label, groups):
+        return self.answer(code)
+
+
+@pytest.mark.parametrize(
+    "answer", [lambda code: code + 6, lambda code: code[1:], lambda code: code - 2]
+)
+def test_answers_that_are_no_cells_are_refused(answer):
+    with pytest.raises(InputError, match="wrong: assign must give 6 numbers"):
+        Cells.prepare(GROUPS, Wrong(answer))
+
+
+def test_a_failure_of_a_criterion_is_its_own():
+    with pytest.raises(ZeroDivisionError):
+        Cells.prepare(GROUPS, Wrong(lambda code: 1 // 0))

@@ -44,6 +44,7 @@ class Tilted:
         kl: distance to parity in nats per constrained pair, by label where the criterion is.
         kl_applied: nats per row that the tilts apply to.
         residual: largest distance of a constrained mean from its target; None for given tilts.
+        duality_gap: ``kl`` less its lower bound, per constrained pair; None for given tilts.
         free: cells with rows but without a constraint.
     """
 
@@ -56,6 +57,7 @@ class Tilted:
     kl: float
     kl_applied: float
     residual: float | None
+    duality_gap: float | None = None
     free: tuple[int, ...] = ()
 
     @property
@@ -158,10 +160,11 @@ def fit_pairs(
     if reach is not None:
         _check_reach(kinds.names, reach, goal.tolerance, where)
         live, goal = reach.loosened(goal)
-    fit, kl, residual = None, 0.0, 0.0
+    fit, kl, residual, gap = None, 0.0, 0.0, 0.0
     if live.total:
         fit = _fit_twice(totals, live, goal, exact)
-        residual = fit.residual(exact(fit.tilt))
+        now = exact(fit.tilt)
+        residual, gap = fit.residual(now), fit.duality_gap(now)
         kl = fit.divergence(rows, exact(fit.tilt)) if divergence else np.nan
     tilt, targets = (np.zeros(size), {}) if fit is None else (fit.tilt, fit.targets)
     fixed = 0.0
@@ -170,8 +173,9 @@ def fit_pairs(
         fixed = reach.residual(targets)
     kl, target = kl / cells.total, one_or_all(targets)
     found = Tilted(
-        cells.criterion, tilt_by, cells, rows, tilt, target, kl, kl, max(residual, fixed)
-    )
+        cells.criterion, tilt_by, cells, rows, tilt, target, kl, kl, max(residual, fixed),
+        gap / cells.total,
+    )  # fmt: skip
     if found.predicts and not cells.criterion.tilts_by_group:
         return _tilt_by_groups(found, fit, exact, fixed, divergence)
     return found

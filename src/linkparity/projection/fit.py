@@ -112,10 +112,19 @@ class Fit:
 
         For fixed multipliers its gradient in the logits is ``w (h − h_t)``.
         """
+        return float(source.divergence(self.tilt).sum()) - self.duality_gap(now)
+
+    def duality_gap(self, now: Sums) -> float:
+        r"""Divergence of the tilted pairs less :meth:`dual_value`, in nats, from the sums there.
+
+        .. math:: \lambda\cdot(A S - b)
+
+        0 at the exact solution.
+        """
         problem, multiplier = self.problem, self.solution.multiplier
         edge = shift_logit(self.solution.target_logit, -problem.tolerance * np.sign(multiplier))
         lack = problem.lack(_with_weight(now, self.cells), edge)
-        return float(source.divergence(self.tilt).sum() + multiplier @ (problem.weight * lack))
+        return -float(multiplier @ (problem.weight * lack)) + 0.0
 
     def divergence(self, source: PairSums, now: Sums) -> float:
         """KL-divergence of the projection to the model, exact to second order in the residual."""

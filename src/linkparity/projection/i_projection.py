@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 #: Default accuracy on the logit scale, by the bits of the type that the sums are computed in.
 TOL = {64: 1e-10, 32: 1e-7}
 
+#: Tilts that are printed.
+MAX_SHOWN = 28
+
 
 @dataclass(frozen=True, eq=False)
 class Projection:
@@ -40,6 +43,8 @@ class Projection:
             bound of it with ``sample_size``.
         target: the mean that the constraints require; a dict by label or attribute if several.
         residual: largest distance of a constrained mean from its target.
+        duality_gap: divergence at the tilts less the lower bound that the multipliers prove, in
+            nats: with the residual, the certificate that this is the closest model.
         steps: steps of the solver.
         cells: the cell of each pair.
         given: ``(P,)`` the logits that were projected, detached.
@@ -56,6 +61,25 @@ class Projection:
     given: "Tensor"
     exact_tilt: np.ndarray = field(repr=False)
     version: int = field(repr=False, default=-1)
+    duality_gap: float = 0.0
+
+    def __str__(self) -> str:
+        target = self.target if isinstance(self.target, dict) else {None: self.target}
+        shown = ", ".join(f"{'' if k is None else f'{k}: '}{v:.6g}" for k, v in target.items())
+        tilts = "; ".join(
+            f"{name} {tilt:+.6g}"
+            for name, tilt, mass in zip(
+                self.cell_names[:MAX_SHOWN], self.exact_tilt, self.cells.mass, strict=False
+            )
+            if mass
+        )
+        more = " …" if len(self.cell_names) > MAX_SHOWN else ""
+        return (
+            f"Projection to {self.cells.criterion.name}, target {shown}\n"
+            f"kl {float(self.kl):.6g} nats, {self.steps} steps\n"
+            f"residual {self.residual:.2g}, duality gap {self.duality_gap:.2g} nats\n"
+            f"tilts: {tilts}{more}"
+        )
 
     @cached_property
     def logits(self) -> Any:
@@ -175,7 +199,7 @@ def i_project(
     source.close()
     return Projection(
         x.in_type(fit.tilt), kl, fit.target, fit.residual(now), fit.steps, cells, x.plain, fit.tilt,
-        x.version,
+        x.version, fit.duality_gap(now),
     )  # fmt: skip
 
 
