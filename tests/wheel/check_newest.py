@@ -103,10 +103,11 @@ def main() -> int:
             for text in texts:
                 environment.check(text, shlex.split(text), place)
         environment.deadline = None
-        others = versions(environment, place)
-    good = environment.good
-    print(f"newest: {sum(good)} of {len(good)} ended well; versions other than the pinned ones:")
-    print("\n".join(others) or "  none")
+        good = environment.good
+        print(
+            f"newest: {sum(good)} of {len(good)} ended well; versions other than the pinned ones:"
+        )
+        print("\n".join(versions(environment, place)) or "  none", flush=True)
     return 0 if all(good) else 1
 
 
