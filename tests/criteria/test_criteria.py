@@ -313,7 +313,7 @@ def test_a_criterion_that_needs_tensors_gets_them(restricted):
         counted[0, 1] = counted[1, 0] = False
         criterion = Restricted(criterion, counted)
     cell = Cells.prepare(GROUPS, criterion, LABELS).cell
-    out = (GROUPS == torch.tensor([0, 1])).all(dim=1) & restricted
+    out = (torch.tensor([0, 1]) == GROUPS).all(dim=1) & restricted
     assert torch.equal(cell, torch.where((LABELS == 0) & ~out, cells_of("dp"), -1))
 
 

@@ -34,6 +34,10 @@ from linkparity.support.arrays import (
 from linkparity.support.errors import InputError
 from linkparity.support.registry import Registry
 
+#: Pairs whose kinds are computed at once: few enough for a processor's cache.
+CACHED = 1 << 15
+#: Up to this many kinds are counted one by one.
+FEW = 6
 #: The literature's names of criteria.
 ALIASES = {"demographic-parity": "dp", "equal-opportunity": "eo"}
 #: The criteria by name; a new criterion is one line here.
@@ -258,15 +262,30 @@ def _kinds(groups: GroupPairs, label: np.ndarray | None) -> tuple[np.ndarray, np
     size = len(groups) + 1
     total = size if label is None else 2 * size
     kind = np.empty(len(groups.groups), dtype=smallest_integer(total))
+    for low in range(0, len(kind), CACHED):
+        part = slice(low, low + CACHED)
+        kind[part] = groups.code_of(part)
+        if label is not None:
+            kind[part] += (label[part] == 1).astype(kind.dtype) * kind.dtype.type(size)
+    return kind, _counted(kind, total)
+
+
+def _counted(kind: np.ndarray, total: int) -> np.ndarray:
+    """``(K,)`` how often each kind occurs; kind −1 is last."""
+    if total <= FEW:
+        return np.array([np.count_nonzero(kind == m) for m in (*range(total - 1), NO_GROUP)])
     counts = np.zeros(total, dtype=np.int64)
     for low in range(0, len(kind), PART_SIZE):
-        part = slice(low, low + PART_SIZE)
-        kinds = groups.code_of(part)
-        if label is not None:
-            kinds = kinds + size * (label[part] == 1)
-        kind[part] = kinds
-        counts += np.bincount(kinds + 1, minlength=total)
-    return kind, np.roll(counts, -1)
+        part = kind[low : low + PART_SIZE]
+        if kind.itemsize > 1:
+            counts += np.roll(np.bincount(part + np.int64(1), minlength=total), -1)
+            continue
+        even = part[: len(part) // 2 * 2].view(np.uint16)  # two kinds at a time
+        both = np.bincount(even, minlength=1 << 16).reshape(256, 256)
+        found = both.sum(axis=0) + both.sum(axis=1)
+        found += np.bincount(part[len(part) // 2 * 2 :].view(np.uint8), minlength=256)
+        counts += np.append(found[: total - 1], found[-1])
+    return counts
 
 
 def _cell_of_kinds(
@@ -295,6 +314,7 @@ def _look_up(cell: np.ndarray, counts: np.ndarray, kind: np.ndarray) -> np.ndarr
     if dtype == kind.dtype and (cell == own)[counts > 0].all():
         return kind
     code = np.empty(len(kind), dtype=dtype)
-    for low in range(0, len(kind), PART_SIZE):
-        code[low : low + PART_SIZE] = cell.astype(dtype)[kind[low : low + PART_SIZE]]
+    table = cell.astype(dtype)
+    for low in range(0, len(kind), CACHED):
+        code[low : low + CACHED] = table[kind[low : low + CACHED]]
     return code

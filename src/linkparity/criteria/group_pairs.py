@@ -13,6 +13,8 @@ from linkparity.support.arrays import PART_SIZE, array
 from linkparity.support.errors import InputError
 
 LARGEST = 2000  # groups, of which every two make a cell
+#: Up to this many groups, cells of pairs are computed in bytes.
+BYTES = 11
 #: Numbers of group pairs that may be looked up, however few pairs there are.
 DENSE = 1 << 16
 
@@ -27,6 +29,7 @@ class GroupPairs:
         groups: ``(P, 2)`` or ``(P,)`` integers, as they were given.
         size: S, the largest group + 1.
         directed: whether (0, 1) and (1, 0) are two cells.
+        known: whether no group is −1.
     """
 
     key: np.ndarray
@@ -34,6 +37,7 @@ class GroupPairs:
     groups: np.ndarray
     size: int
     directed: bool
+    known: bool = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -46,21 +50,37 @@ class GroupPairs:
     @property
     def code(self) -> np.ndarray:
         """``(P,)`` int64: the cell of every pair, −1 where no group is known."""
-        return self.code_of(slice(None))
+        return self.code_of(slice(None)).astype(np.int64)
 
     def code_of(self, part: slice) -> np.ndarray:
-        """The cells of a slice of the pairs, so that 10⁸ pairs need no large intermediate."""
-        group = self.groups[part].astype(np.int64)
+        """The cells of a slice of the pairs, in a small type; of few at a time, in the cache."""
+        group = self.groups[part]
         if not self.paired:
-            return group
-        first, second = group.T
+            return np.asarray(group.astype(np.int64))
+        if self.known and 0 < self.size <= BYTES:
+            return self._bytes(group)
+        first, second = group.T.astype(np.int32)
         low, high = np.minimum(first, second), np.maximum(first, second)
         if self.directed:
             code = first * self.size + second
         else:
             code = low * (2 * self.size - low - 1) // 2 + high
+        if self.known:
+            return np.asarray(code)
         alone = high + (len(self.key) - self.size)
         return np.where(low == NO_GROUP, np.where(high == NO_GROUP, NO_GROUP, alone), code)
+
+    def _bytes(self, group: np.ndarray) -> np.ndarray:
+        """The cells of pairs with two of few groups, computed in bytes."""
+        both = np.ascontiguousarray(group.astype(np.uint8)).view("<u2").ravel()
+        first, second = both.astype(np.uint8), (both >> 8).astype(np.uint8)
+        if self.directed:
+            return (first * np.uint8(self.size) + second).view(np.int8)
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        code = low * (np.uint8(2 * self.size - 1) - low)
+        code >>= 1
+        code += high
+        return code.view(np.int8)
 
 
 def unordered_pairs(size: int) -> np.ndarray:
@@ -122,7 +142,7 @@ def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
     >>> number_group_pairs([[0, 0], [2, 1], [1, 2]]).code
     array([0, 4, 4])
     """
-    group = check_groups(groups)
+    group, known = _checked(groups)
     size = int(group.max()) + 1 if group.size else 0
     if group.ndim == 2 and size > LARGEST:
         raise InputError(
@@ -133,19 +153,25 @@ def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
         )
     if group.ndim == 1:
         key = np.arange(size)[:, None]
-        return GroupPairs(key, tuple(str(g) for g in range(size)), group, size, directed)
-    both, lone = _ends(group)
+        return GroupPairs(key, tuple(str(g) for g in range(size)), group, size, directed, known)
+    both, lone = (bool(size), False) if known else _ends(group)
     key = np.empty((0, 2), dtype=np.int64)
     if both or not lone:
         key = _ordered_pairs(size) if directed else unordered_pairs(size)
     if lone:
         alone = np.stack([np.arange(size), np.full(size, NO_GROUP)], axis=1)
         key = np.concatenate([key, alone])
-    return GroupPairs(key, tuple(_name(a, b) for a, b in key), group, size, directed)
+    names = tuple(_name(a, b) for a, b in key)
+    return GroupPairs(key, names, group, size, directed, known)
 
 
 def check_groups(groups: object) -> np.ndarray:
     """Return ``groups`` as an integer array ``(P,)`` or ``(P, 2)`` of numbers ≥ −1."""
+    return _checked(groups)[0]
+
+
+def _checked(groups: object) -> tuple[np.ndarray, bool]:
+    """:func:`check_groups`, and whether none of them is −1."""
     group = array(groups)
     if group.dtype.kind not in "biu":
         raise InputError(
@@ -159,13 +185,14 @@ def check_groups(groups: object) -> np.ndarray:
             "give one group per instance, or the two groups of each pair",
             argument="groups",
         )
-    if group.size and int(group.min()) < NO_GROUP:
+    least = int(group.min()) if group.size else 0
+    if least < NO_GROUP:
         raise InputError(
-            f"must be −1 (none) or 0, 1, 2 …, got {int(group.min())}",
+            f"must be −1 (none) or 0, 1, 2 …, got {least}",
             "use −1 for a node without a group",
             argument="groups",
         )
-    return group
+    return group, least > NO_GROUP
 
 
 def cross_groups(attributes: list[np.ndarray], directed: bool = False) -> GroupPairs:
@@ -198,8 +225,8 @@ def _ends(group: np.ndarray) -> tuple[bool, bool]:
     """Whether some pair has a group at both ends, and whether some has one at a single end."""
     both = lone = False
     for low in range(0, len(group), PART_SIZE):
-        known = (group[low : low + PART_SIZE] != NO_GROUP).sum(axis=1)
-        both, lone = both or bool((known == 2).any()), lone or bool((known == 1).any())
+        first, second = (group[low : low + PART_SIZE] != NO_GROUP).T
+        both, lone = both or bool((first & second).any()), lone or bool((first != second).any())
     return both, lone
 
 

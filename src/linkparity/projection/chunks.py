@@ -33,6 +33,27 @@ def placed(cells: Cells, device: torch.device) -> Placed:
     return found
 
 
+def in_order_of_pairs(cells: Cells, values: Tensor) -> Tensor:
+    """``(P,)`` values given in cell order, in memory of their own; 0 for unconstrained pairs.
+
+    From the second time on by the inverse order, which is faster but takes time to make.
+    """
+    order, _ = placed(cells, values.device)
+    if order is None:
+        return values.clone()
+    if len(order) < len(cells):
+        return values.new_zeros(len(cells)).index_copy_(0, order.long(), values)
+    again = ("inverse", values.device)
+    if again not in cells.kept:
+        cells.kept[again] = None
+        return torch.empty_like(values).index_copy_(0, order.long(), values)
+    if cells.kept[again] is None:
+        cells.kept[again] = torch.empty_like(order)
+        places = torch.arange(len(order), dtype=order.dtype, device=order.device)
+        cells.kept[again].index_copy_(0, order.long(), places)
+    return values.index_select(0, cells.kept[again])
+
+
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """A range of the values that is computed at once.

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import Cells
-from linkparity.projection.chunks import placed
+from linkparity.projection.chunks import in_order_of_pairs
 from linkparity.projection.fit import Fit
 from linkparity.projection.logits import check_logits
 from linkparity.projection.tensor_sums import TensorSums, tensor_sums
@@ -38,26 +38,22 @@ class TensorLogits:
         kl = torch.tensor(value, dtype=torch.promote_types(x.dtype, torch.float32), device=x.device)
         if not (x.requires_grad and torch.is_grad_enabled()):
             return kl
-        gradient = torch.zeros_like(self.plain)
-        if fit is not None:
-            gradient = _gradient(source, fit, x, through)
+        gradient = (
+            torch.zeros_like(self.plain) if fit is None else _gradient(source, fit, x, through)
+        )
         return _with_gradient(x, kl, gradient)
 
 
 def _gradient(source: TensorSums, fit: Fit, x: Tensor, through: bool) -> Tensor:
     """``w (h − h_F)`` in the order of the pairs, with the path through the target if needed."""
     cells = fit.cells
-    change = source.shift(fit.tilt)
+    change = source.shift(fit.tilt, reuse=True)
     if through:
         sizes = torch.as_tensor(np.diff(cells.start), device=x.device)
         factor = torch.as_tensor(fit.target_gradient_factor, device=x.device)
         change = change + factor.repeat_interleave(sizes) * source.slope()
     change = change.to(x.dtype)
-    order, _ = placed(cells, x.device)
-    if order is None:
-        return change
-    gradient = torch.zeros_like(x, requires_grad=False)
-    return gradient.index_copy_(0, order.long(), change)
+    return in_order_of_pairs(cells, change)
 
 
 class _WithGradient(torch.autograd.Function):

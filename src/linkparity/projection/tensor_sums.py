@@ -62,7 +62,7 @@ class SegmentSums(RememberedSums):
         """``(M,)`` KL-divergence of the tilted pairs to the pairs, in nats."""
         return self._add(pair_divergence(self.x, self._per_pair(tilt)))
 
-    def shift(self, tilt: np.ndarray) -> Tensor:
+    def shift(self, tilt: np.ndarray, reuse: bool = False) -> Tensor:
         """``w (σ(x) − σ(x + t))``, the gradient of the KL-divergence, in cell order."""
         change = torch.sigmoid(self.x) - torch.sigmoid(self.x + self._per_pair(tilt))
         return change if self.weight is None else self.weight * change
@@ -170,9 +170,13 @@ class ChunkedSums(RememberedSums):
             total[self.small] = self.rest.divergence(tilt[self.small])
         return np.where(tilt == 0, 0.0, total)
 
-    def shift(self, tilt: np.ndarray) -> Tensor:
-        """``w (σ(x) − σ(x + t))``, the gradient of the KL-divergence, in cell order."""
-        out = torch.empty_like(self.x)
+    def shift(self, tilt: np.ndarray, reuse: bool = False) -> Tensor:
+        """``w (σ(x) − σ(x + t))``, the gradient of the KL-divergence, in cell order.
+
+        With ``reuse`` in memory that the next sums may overwrite, where it is large enough.
+        """
+        single = reuse and len(self.chunks) == 1
+        out = self.buffer[2, : len(self.x)] if single else torch.empty_like(self.x)
         for number, chunk in enumerate(self.chunks):
             plain = self._prob(0, number, chunk, np.zeros_like(tilt))
             tilted = self._prob(1, number, chunk, tilt)

@@ -368,7 +368,7 @@ def numpy_array(column: Any) -> np.ndarray:
         return np.asarray(np.from_dlpack(column.cast(pa.uint8())) == 1)
     if pa.types.is_floating(column.type) and column.null_count:
         column = column.fill_null(np.nan)
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        if not column.null_count:
-            return np.from_dlpack(column)
+    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if number and not column.null_count:
+        return np.from_dlpack(column)
     return np.asarray(column.to_numpy(zero_copy_only=False))

@@ -90,9 +90,9 @@ def number_values(
     rows = list(zip(*lists, strict=True))
     single = [row[0] for row in rows] if found.num_columns == 1 else rows
     numbered = number_groups(single, "error", where, minus_one_is_none=False)
-    known = {"place": np.arange(len(rows)), "grp": numbered.group.astype(np.int32)}
-    columns = f"SELECT v.*, grp FROM {mapping} v JOIN {duck.lookup(known)} k ON v.rowid = place"
-    return Groups(numbered.names, duck.keep(columns))
+    number = {"place": np.arange(len(rows)), "grp": numbered.group.astype(np.int32)}
+    joined = f"SELECT v.*, grp FROM {mapping} v JOIN {duck.lookup(number)} k ON v.rowid = place"
+    return Groups(numbered.names, duck.keep(joined))
 
 
 def alike(columns: list[list[Column]]) -> list[list[Column]]:

@@ -18,6 +18,8 @@ from linkparity.support.errors import InputError
 PART_SIZE = 1 << 20
 #: Segments with fewer values are computed in float64, all at once.
 SMALL = 4096
+#: Up to this many segments are found one by one, which is faster than sorting.
+FEW = 4
 #: More segments than this are filled all at once, fewer one by one.
 MANY = 1000
 #: A sparse matrix with a larger share of entries is multiplied faster as an array.
@@ -237,14 +239,22 @@ def sort_segments(code: np.ndarray, start: np.ndarray) -> np.ndarray | None:
     count, size = len(code), len(start) - 1
     if start[-1] == count and bool((code[1:] >= code[:-1]).all()):
         return None
+    if count <= PART_SIZE and 0 < size <= FEW:
+        return np.concatenate([np.flatnonzero(code == m) for m in range(size)])
     if count <= PART_SIZE:
         return np.argsort(code, kind="stable")[count - start[-1] :]
     order = np.empty(start[-1], dtype=np.int32 if count < 2**31 else np.int64)
     fill = np.array(start[:-1])
     for low in range(0, count, PART_SIZE):
         part = code[low : low + PART_SIZE]
+        if size <= FEW:
+            for m in range(size):
+                found = np.flatnonzero(part == m)
+                order[fill[m] : fill[m] + len(found)] = found + low
+                fill[m] += len(found)
+            continue
         local = np.argsort(part, kind="stable")  # of small integers by radix
-        sizes = np.bincount(part[local] + np.int64(1), minlength=size + 1)
+        sizes = np.bincount(part + np.int64(1), minlength=size + 1)
         local, sizes = local[sizes[0] :] + low, sizes[1:]
         begin = np.cumsum(sizes) - sizes
         if size > MANY:
