@@ -10,12 +10,12 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 SOURCES := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test standing test-all wheel lint types check bench mutants figures constraints clean
+.PHONY: help demo test standing test-all wheel newest lint types check bench mutants figures constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.core ## Install what is needed and run the main job on an embedded graph
+demo: $(VENV)/.demo ## Install what is needed and run the main job on an embedded graph
 	@$(BIN)/linkparity demo
 
 test: $(VENV)/.dev ## Install everything and run the tests, without the standing ones
@@ -26,8 +26,11 @@ standing: $(VENV)/.dev ## Run the long-running standing tests alone
 
 test-all: test standing ## Run all tests
 
-wheel: $(BIN)/python ## Install the wheel into a clean environment and run the documented commands
+wheel: $(BIN)/python ## Install the wheel into a clean environment, alone and to train, and run the documented commands
 	$(BIN)/python tests/wheel/check_wheel.py
+
+newest: $(BIN)/python ## Run every command with the newest release of every dependency but PyTorch, in 8 minutes
+	$(BIN)/python tests/wheel/check_newest.py
 
 lint: $(VENV)/.dev ## Style and formatting
 	$(BIN)/ruff check .
@@ -63,10 +66,10 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # Installed once, and again when the dependencies change.
-$(VENV)/.core: $(SOURCES) | $(BIN)/python
-	$(PIP) install -c constraints.txt -e '.[report]'
+$(VENV)/.demo: $(SOURCES) | $(BIN)/python
+	$(PIP) install -c constraints.txt -e '.[train,report]'
 	@touch $@
 
 $(VENV)/.dev: $(SOURCES) | $(BIN)/python
 	$(PIP) install -c constraints.txt -e '.[all,dev]'
-	@touch $(VENV)/.core $@
+	@touch $(VENV)/.demo $@

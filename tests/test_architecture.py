@@ -103,9 +103,10 @@ def test_public_names_are_what_they_say():
     tree = ast.parse((PACKAGE / "__init__.py").read_text())
     shown = [
         alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linkparity")
-        for alias in node.names
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for imported in node.body
+        for alias in imported.names
     ]
     assert sorted(shown) == sorted(linkparity.__all__)
     assert all(getattr(linkparity, name) is not None for name in linkparity.__all__)

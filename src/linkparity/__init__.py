@@ -1,12 +1,14 @@
 """Measure and reduce disparity between groups in link prediction."""
 # ruff: noqa: I001 (the public names stand in reading order, for type checkers too)
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from linkparity.support.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from linkparity import criteria as criteria, datasets as datasets
-    from linkparity.graph import Graph as Graph, GraphWarning as GraphWarning
+    from linkparity.graph import Graph as Graph
+    from linkparity.reading.groups import GraphWarning as GraphWarning
     from linkparity.graph import Pairs as Pairs, all_pairs as all_pairs
     from linkparity.graph import sample_pairs as sample_pairs
     from linkparity.graph import Split as Split, SplitWarning as SplitWarning
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from linkparity.criteria import Cells as Cells, Criterion as Criterion
     from linkparity.projection import Projection as Projection, i_project as i_project
     from linkparity.projection import Infeasible as Infeasible, NotConverged as NotConverged
-    from linkparity.projection import FairnessRegularizer as FairnessRegularizer
+    from linkparity.projection.regularizer import FairnessRegularizer as FairnessRegularizer
     from linkparity.models.training import Diverged as Diverged, Epoch as Epoch, train as train
     from linkparity.models import LinkModel as LinkModel
     from linkparity.models.prediction import LinkPredictor as LinkPredictor, Ranking as Ranking
@@ -31,13 +33,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Where each public name lives; it is imported when asked for, since torch takes a second to load.
+#: The module of each public name, imported when it is used; those of training need an extra.
 HOMES = {
     "load": "datasets",
     "example": "datasets",
     "datasets": "",
     "Graph": "graph",
-    "GraphWarning": "graph",
+    "GraphWarning": "reading.groups",
     "Pairs": "graph",
     "all_pairs": "graph",
     "sample_pairs": "graph",
@@ -52,7 +54,7 @@ HOMES = {
     "Projection": "projection",
     "Infeasible": "projection",
     "NotConverged": "projection",
-    "FairnessRegularizer": "projection",
+    "FairnessRegularizer": "projection.regularizer",
     "train": "models.training",
     "Epoch": "models.training",
     "Diverged": "models.training",
@@ -73,14 +75,7 @@ HOMES = {
 __all__ = list(HOMES)
 
 
-def __getattr__(name: str) -> object:
-    if name not in HOMES:
-        raise AttributeError(f"module 'linkparity' has no attribute {name!r}")
-    home = HOMES[name]
-    module = import_module(f"linkparity.{home or name}")
-    found = getattr(module, name) if home else module
-    globals()[name] = found
-    return found
+__getattr__ = lazy_names(__name__, HOMES)
 
 
 def __dir__() -> list[str]:

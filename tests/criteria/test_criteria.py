@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from linkparity.criteria import CRITERIA, Cells, Custom, trainable
 from linkparity.criteria.base import ConstraintMatrix
 from linkparity.criteria.cells import find_criterion
 from linkparity.criteria.constrained_group_pairs import Restricted
+from linkparity.projection.chunks import placed
+from linkparity.support.errors import InputError
 
 GROUPS = torch.tensor([[a, b] for a in range(3) for b in range(a, 3)]).repeat(4, 1)
 LABELS = (torch.arange(len(GROUPS)) // 6) % 2
@@ -186,9 +189,9 @@ def test_sums_and_masses_per_cell_are_those_of_the_pairs(small, monkeypatch):
     mine = [np.flatnonzero(cells.cell.numpy() == m) for m in range(len(cells.mass))]
     assert cells.mass == pytest.approx([weight[k].sum() for k in mine])
     assert cells.label_mass == pytest.approx([(weight * label)[k].sum() for k in mine])
-    values = torch.from_numpy(rng.random(300))
-    expected = [values[k].sum().item() for k in mine]
-    assert cells.sum(values[cells.order.long()]) == pytest.approx(expected)
+    values = rng.random(300)
+    expected = [values[k].sum() for k in mine]
+    assert cells.sum(values[cells.order]) == pytest.approx(expected)
     counted = Cells.prepare(ends, "dp", label)
     assert counted.mass.tolist() == [len(k) for k in mine]
     assert counted.label_mass.tolist() == [label[k].sum() for k in mine]
@@ -196,14 +199,25 @@ def test_sums_and_masses_per_cell_are_those_of_the_pairs(small, monkeypatch):
     assert set(cells.empty) == empty
 
 
-def test_cells_move_to_a_device_without_their_working_memory():
+def test_cells_are_copied_to_the_device_of_the_logits_once():
     cells = Cells.prepare(GROUPS.flip(0), "eo", LABELS, torch.ones(len(GROUPS)))
-    cells.return_buffer(torch.empty(3, 2))
-    assert cells.to(torch.device("cpu")) is cells
-    moved = cells.to(torch.device("meta"))
-    assert {moved.code.device, moved.order.device, moved.weight.device} == {torch.device("meta")}
-    assert moved.pool == []
-    assert moved.layout is cells.layout
+    here = placed(cells, torch.device("cpu"))
+    assert np.shares_memory(here.order.numpy(), cells.order)
+    assert np.shares_memory(here.weight.numpy(), cells.weight)
+    there = placed(cells, torch.device("meta"))
+    assert {part.device for part in there} == {torch.device("meta")}
+    assert placed(cells, torch.device("meta")) is there
+    assert placed(replace(cells, weight=None), torch.device("cpu")).weight is None
+    assert cells.to(torch.device("meta")) is cells
+
+
+def test_pickled_cells_have_no_working_memory():
+    cells = Cells.prepare(GROUPS.flip(0), "eo", LABELS)
+    cells.pool.append(torch.empty(3, 2))
+    placed(cells, torch.device("cpu"))
+    again = pickle.loads(pickle.dumps(cells))
+    assert (again.pool, again.kept) == ([], {})
+    assert again.layout.names == cells.layout.names
 
 
 def test_within_and_between_need_two_groups_also_of_crossed_attributes():
@@ -279,3 +293,48 @@ def test_custom_refuses_what_does_not_fit_together(cells, matrix, right, said):
 def test_custom_takes_every_cell_none_and_no_pair():
     for cells in ([-1, 0, 2], np.empty(0, dtype=np.int64)):
         assert Custom(cells, np.eye(3), [0.5] * 3).cells.tolist() == list(cells)
+
+
+class WithTensors(lp.Criterion):
+    """A criterion whose ``assign`` takes tensors only."""
+
+    name = "tensors"
+    data_target = tilts_by_group = True
+
+    def assign(self, code, label, groups):
+        return code.clone().where(label == 0, torch.full_like(code, -1))
+
+
+@pytest.mark.parametrize("restricted", [False, True])
+def test_a_criterion_that_needs_tensors_gets_them(restricted):
+    criterion = WithTensors()
+    if restricted:
+        counted = np.ones((4, 4), dtype=bool)
+        counted[0, 1] = counted[1, 0] = False
+        criterion = Restricted(criterion, counted)
+    cell = Cells.prepare(GROUPS, criterion, LABELS).cell
+    out = (torch.tensor([0, 1]) == GROUPS).all(dim=1) & restricted
+    assert torch.equal(cell, torch.where((LABELS == 0) & ~out, cells_of("dp"), -1))
+
+
+class Wrong(lp.Criterion):
+    name = "wrong"
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def assign(self, code, label, groups):
+        return self.answer(code)
+
+
+@pytest.mark.parametrize(
+    "answer", [lambda code: code + 6, lambda code: code[1:], lambda code: code - 2]
+)
+def test_answers_that_are_no_cells_are_refused(answer):
+    with pytest.raises(InputError, match="wrong: assign must give 6 numbers"):
+        Cells.prepare(GROUPS, Wrong(answer))
+
+
+def test_a_failure_of_a_criterion_is_its_own():
+    with pytest.raises(ZeroDivisionError):
+        Cells.prepare(GROUPS, Wrong(lambda code: 1 // 0))

@@ -58,7 +58,28 @@ def test_arrays_and_tensors_are_assigned_alike(page, count):
     assert cells.cell.tolist() == wanted.tolist()
     groups = number_group_pairs(pairs)
     answers = [
-        page["OneGroup"](2).assign(code, 0, groups) for code in (groups.code, groups.code.numpy())
+        page["OneGroup"](2).assign(code, 0, groups)
+        for code in (groups.code, torch.from_numpy(groups.code))
     ]
-    assert np.reshape(answers[0], -1).tolist() == answers[1].tolist() == wanted.tolist()
-    assert isinstance(groups.code, torch.Tensor)
+    assert answers[0].tolist() == np.reshape(answers[1], -1).tolist() == wanted.tolist()
+
+
+def test_it_is_asked_once_about_what_occurs(page):
+    asked = []
+
+    class Asked(page["OneGroup"]):
+        needs_labels = True
+
+        def assign(self, code, label, groups):
+            asked.append((code, label))
+            return super().assign(code, label, groups)
+
+    pairs = [[0, 1], [1, 0], [2, 2], [-1, -1], [0, 1]] * 100
+    cells = lp.Cells.prepare(pairs, Asked(2), [0, 0, 1, 0, 1] * 100)
+    assert cells.cell.tolist() == [0, 0, 1, -1, 0] * 100
+    ((code, label),) = asked
+    assert isinstance(code, np.ndarray)
+    assert isinstance(label, np.ndarray)
+    rows = set(zip(code.tolist(), label.tolist(), strict=True))
+    assert rows == {(-1, 0), (1, 0), (1, 1), (5, 1)}
+    assert len(code) == 4

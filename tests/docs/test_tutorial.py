@@ -77,7 +77,7 @@ def test_train_from_files_equals_the_same_graph_in_memory(here, capfd):
     graph = lp.Graph.from_frames(links, pd.read_csv("people.csv", dtype=str), "gender")
     split = lp.split_links(graph, seed=3)
     model = lp.LinkPredictor("maxent", "dp", seed=3).fit(split.train)
-    known = lp.evaluate(model, split, pairs="candidates")
+    known = lp.evaluate(model, split, over="candidates")
     assert set(found) >= {
         "dataset", "model", "criterion", "gamma", "seed", "auc", "dp", "eo", "rdp", "rb", "kl",
         "fit_seconds", "intervals",

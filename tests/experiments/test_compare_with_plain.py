@@ -40,7 +40,7 @@ def test_the_twin_is_the_same_model_without_the_criterion(graph, run):
     found = compare_with_plain(graph, run)
     split = lp.split_links(graph, test=0.2, seed=0)
     plain = lp.LinkPredictor("dot-product", epochs=EPOCHS, dimension=8).fit(split.train)
-    known = lp.evaluate(plain, split, None, pairs="candidates")
+    known = lp.evaluate(plain, split, None, over="candidates")
     assert found.gap == pytest.approx((known.dp, run.scores.dp), abs=1e-12)
     assert found.auc == pytest.approx((known.auc, run.scores.auc), abs=1e-12)
     assert found.training_gap[1] == run.predictor.history_[-1].gap

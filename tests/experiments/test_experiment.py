@@ -337,7 +337,7 @@ def test_a_fit_is_a_row_with_everything_about_it():
     assert len(row.history["loss"]) == len(row.history["gap"]) == 40
     direct = lp.LinkPredictor("cne", "dp", 7, seed=4, epochs=60)
     split = lp.split_links(lp.load("polbooks"), seed=4)
-    scores = lp.evaluate(direct.fit(split.train), split, seed=4, pairs="candidates")
+    scores = lp.evaluate(direct.fit(split.train), split, seed=4, over="candidates")
     assert row.test_pairs == "candidates"
     assert (row.auc, row.dp) == (scores.auc, scores.dp)
     assert json.loads(row.to_json()) == row.to_dict()

@@ -13,7 +13,7 @@ import pytest
 from table_cases import exit_code
 
 import linkparity as lp
-from linkparity.experiments import GraphFiles, read_graph
+from linkparity.experiments.graph_files import GraphFiles, read_graph
 
 IDS = ["007", "7", 'a"b', "x,y", "é", "9007199254740993", "9007199254740992", "NULL", " s ", "n'q"]
 IDS += ["<script>alert(1)</script>", "line\ntwo", *(f"n{i:02d}" for i in range(12))]

@@ -212,7 +212,7 @@ def test_what_tune_finds_is_a_layer_of_its_own():
     model = lp.tune(graph, {"dp": 0.05}, "maxent", seed=0).predictor
     again = lp.evaluate(model, lp.split_links(graph, test=0.2, seed=0))
     assert (rows[0].auc, rows[0].dp) == (again.auc, again.dp)
-    exact = lp.evaluate(model, lp.split_links(graph, test=0.2, seed=0), pairs="candidates").dp
+    exact = lp.evaluate(model, lp.split_links(graph, test=0.2, seed=0), over="candidates").dp
     assert rows[0].settings["dp_over_candidates"] == exact
     assert any("tune chose maxent" in note for note in rows[0].notes)
 

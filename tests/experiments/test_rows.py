@@ -9,7 +9,8 @@ import pytest
 import torch
 
 import linkparity as lp
-from linkparity.experiments import Row, train_run
+from linkparity.experiments.rows import Row
+from linkparity.experiments.train import train_run
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
 from linkparity.support.errors import InputError

@@ -14,8 +14,9 @@ import linkparity as lp
 from linkparity.criteria import CRITERIA, Cells
 from linkparity.criteria.constrained_group_pairs import graph_criterion, group_pair_sizes
 from linkparity.datasets.synthetic import block_model
-from linkparity.experiments import PairsOutput, pairs_table, train_run
+from linkparity.experiments import pairs_table
 from linkparity.experiments.pairs_table import sample_rows
+from linkparity.experiments.train import PairsOutput, train_run
 from linkparity.metrics import candidates
 from linkparity.metrics.evaluation import scored_sets
 

@@ -118,11 +118,11 @@ def test_trials_are_fits_without_validation_and_test_links(found):
     split = lp.split_links(graph, test=0.2, seed=0)
     inner = lp.split_links(split.train, test=0.2, seed=1)
     plain = lp.LinkPredictor("dot-product", seed=0, epochs=EPOCHS, dimension=8).fit(inner.train)
-    known = lp.evaluate(plain, inner, None, pairs="candidates")
+    known = lp.evaluate(plain, inner, None, over="candidates")
     assert found.curve[0].auc == pytest.approx(known.auc, abs=1e-12)
     assert found.curve[0].gaps["dp"] == pytest.approx(known.dp, abs=1e-12)
     assert found.predictor.graph_.num_links == split.train.num_links
-    again = lp.evaluate(found.predictor, split, pairs="candidates")
+    again = lp.evaluate(found.predictor, split, over="candidates")
     assert found.scores.values == pytest.approx(again.values, nan_ok=True)
 
 
@@ -261,7 +261,7 @@ def test_train_measures_candidates_unless_pairs_are_sampled_or_it_is_told_otherw
     assert sampled["auc_candidates"] is None
     assert sampled["reasons"]["auc_candidates"] == "measured over candidates"
     split = lp.split_links(lp.load("polbooks"), seed=0)
-    known = lp.evaluate(lp.LinkPredictor("maxent").fit(split.train), split, pairs="candidates")
+    known = lp.evaluate(lp.LinkPredictor("maxent").fit(split.train), split, over="candidates")
     assert found["dp"] == pytest.approx(known.dp, abs=1e-12)
     assert found["auc_candidates"] == pytest.approx(known.auc_candidates, abs=1e-12)
     assert (found["test_pairs"], paper["test_pairs"]) == ("candidates", "paper")
@@ -283,7 +283,7 @@ def test_a_projection_within_the_limit_is_the_fit_of_its_settings(found):
         "dot-product", "dp", 0, 0, epochs=EPOCHS, dimension=8, postprocess="i-projection",
         tolerance=0.005,
     ).fit(inner.train)  # fmt: skip
-    scores = lp.evaluate(again, inner, None, pairs="candidates")
+    scores = lp.evaluate(again, inner, None, over="candidates")
     assert projected[0].auc == pytest.approx(scores.auc, abs=1e-12)
     assert projected[0].gaps["dp"] == pytest.approx(scores.dp, abs=1e-9)
 
@@ -334,7 +334,7 @@ def test_the_choice_fitted_on_all_links_keeps_the_limit_and_is_what_is_saved(tmp
     assert saved.held_out_ is None
     assert saved.graph_.num_links == graph.num_links
     everything = hold_out(graph, 0, 1)
-    assert lp.evaluate(saved, everything, pairs="candidates", measures=["dp"]).dp <= 0.03 + 1e-6
+    assert lp.evaluate(saved, everything, over="candidates", measures=["dp"]).dp <= 0.03 + 1e-6
     command = ["audit", str(pairs), "--sensitive", "leaning", "--weight", "weight", "--json"]
     assert exit_code(*command) == 0
     audited = json.loads(capfd.readouterr().out)
@@ -363,7 +363,7 @@ def test_small_pairs_of_groups_can_be_left_out():
     some = tune(graph, {"dp": 0.9}, "dot-product", min_pairs=1000, **asked)
     split = lp.split_links(lp.split_links(graph, seed=0).train, test=0.2, seed=1)
     plain = lp.LinkPredictor("dot-product", **asked).fit(split.train)
-    known = lp.evaluate(plain, split, None, pairs="candidates", min_pairs=1000)
+    known = lp.evaluate(plain, split, None, over="candidates", min_pairs=1000)
     assert some.curve[0].gaps["dp"] == pytest.approx(known.dp, abs=1e-12)
     assert some.curve[0].gaps["dp"] != every.curve[0].gaps["dp"]
     assert some.scores.scored.min_pairs == 1000

@@ -133,7 +133,7 @@ def test_intervals_of_candidates_with_cells_that_the_test_pairs_lack():
     graph = lp.datasets.block_model((4,) * 42, degree=6, homophily=8, seed=2)
     split = lp.split_links(graph, seed=0)
     model = lp.LinkPredictor("maxent").fit(split.train)
-    scores = lp.evaluate(model, split, pairs="candidates", measures=["dp", "eo"])
+    scores = lp.evaluate(model, split, over="candidates", measures=["dp", "eo"])
     tested = ScoredPairs.of(
         prob=model.predict_proba(split.test), groups=graph.group[split.test.index]
     )

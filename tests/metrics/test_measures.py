@@ -9,7 +9,7 @@ import pytest
 from table_cases import make_scores
 
 import linkparity as lp
-from linkparity.experiments import Row
+from linkparity.experiments.rows import Row
 from linkparity.metrics import Estimate, ScoredPairs
 from linkparity.metrics.measures import MEASURES, TABLE_MEASURES, VIEW_MEASURES, Measure
 from linkparity.report.audit_page import audit_html

@@ -502,7 +502,7 @@ def projection(monkeypatch):
             raise ValueError("operands could not be broadcast together")
         cell = torch.from_numpy(source.kinds.pair)
         mass = source.kinds.of_pair.T @ totals.weighted.count
-        return types.SimpleNamespace(cells=types.SimpleNamespace(cell=cell, mass=mass), kl=0.5)
+        return types.SimpleNamespace(cells=types.SimpleNamespace(code=cell, mass=mass), kl=0.5)
 
     monkeypatch.setattr("linkparity.metrics.kl.fit_pairs", fit_pairs)
     return seen

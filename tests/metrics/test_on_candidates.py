@@ -31,7 +31,7 @@ def every_candidate(graph):
 
 def test_all_candidates_are_scored_once(graph):
     split = lp.split_links(graph, seed=0)
-    sets = scored_sets(Model(), split, pairs="candidates")
+    sets = scored_sets(Model(), split, over="candidates")
     assert sets["means"] is sets["ranks"] is sets["links"]
     rows = sets["means"].rows
     assert len(rows) == split.train.num_pairs - split.train.num_links
@@ -82,7 +82,7 @@ def test_measures_over_candidates_are_those_of_a_loop_over_all_pairs(graph):
         np.mean([x for x, end in zip(expit(logits), ends, strict=True) if end == key])
         for key in sorted(set(ends))
     ]
-    found = lp.evaluate(Model(), split, pairs="candidates")
+    found = lp.evaluate(Model(), split, over="candidates")
     assert found.dp == pytest.approx(max(means) - min(means), abs=1e-12)
     assert [cell.mean for cell in found.cells] == pytest.approx(means, abs=1e-12)
     assert sum(cell.links for cell in found.cells) == found.links == len(held_out)
@@ -99,12 +99,12 @@ def test_measures_over_candidates_are_those_of_a_loop_over_all_pairs(graph):
 
 def test_a_measure_of_candidates_needs_candidates(graph):
     split = lp.split_links(graph, seed=0)
-    found = lp.evaluate(Model(), split, pairs="candidates", measures=["auc_candidates"])
+    found = lp.evaluate(Model(), split, over="candidates", measures=["auc_candidates"])
     assert found.auc_candidates > 0.5
-    said = "measures names auc_candidates, which needs candidates; use pairs='candidates'"
+    said = "measures names auc_candidates, which needs candidates; use over='candidates'"
     with pytest.raises(InputError, match=f"^evaluate: {said}$"):
         lp.evaluate(Model(), split, measures=["auc_candidates"])
-    with pytest.raises(InputError, match=r"^score_pairs: .* use evaluate with pairs='candidates'$"):
+    with pytest.raises(InputError, match=r"^score_pairs: .* use evaluate with over='candidates'$"):
         lp.score_pairs([0.0, 1.0], [0, 1], measures=["dp", "auc_candidates"])
 
 
@@ -117,14 +117,22 @@ def test_measures_can_be_chosen(graph):
     with pytest.raises(KeyError, match="unknown measure 'dpp'; did you mean 'dp'"):
         lp.evaluate(Model(), split, measures=["dpp"])
     with pytest.raises(KeyError, match="unknown kind of pairs 'all'"):
-        lp.evaluate(Model(), split, pairs="all")
+        lp.evaluate(Model(), split, over="all")
+
+
+def test_the_old_name_of_over_warns(graph):
+    split = lp.split_links(graph, seed=0)
+    with pytest.warns(DeprecationWarning, match="pairs='candidates' is now called over=") as told:
+        found = lp.evaluate(Model(), split, None, pairs="candidates", measures=["dp"])
+    assert told[0].filename == __file__
+    assert found.dp == lp.evaluate(Model(), split, None, over="candidates", measures=["dp"]).dp
 
 
 def test_samples_are_near_the_measures_of_all_candidates(graph, monkeypatch):
     split = lp.split_links(graph, seed=0)
-    exact = lp.evaluate(Model(), split, None, pairs="candidates")
+    exact = lp.evaluate(Model(), split, None, over="candidates")
     monkeypatch.setattr("linkparity.metrics.candidates.MAX_PAIRS", 2000)
-    found = lp.evaluate(Model(), split, None, pairs="candidates")
+    found = lp.evaluate(Model(), split, None, over="candidates")
     for name in ("dp", "rdp", "auc_candidates"):
         assert found.values[name] != exact.values[name]
         assert found.values[name] == pytest.approx(exact.values[name], abs=0.03)
@@ -138,18 +146,18 @@ def test_links_are_as_frequent_in_a_sample_as_among_all_candidates(graph, monkey
         across = across.gather(1, side[across].argsort(dim=1))
         graph = lp.Graph(graph.num_nodes, across, graph.group, side=side)
     split = lp.split_links(graph, seed=0)
-    exact = lp.evaluate(Model(), split, None, pairs="candidates")
+    exact = lp.evaluate(Model(), split, None, over="candidates")
     count = split.train.num_pairs - split.train.num_links
     monkeypatch.setattr("linkparity.metrics.candidates.PILOT", 20)
     monkeypatch.setattr("linkparity.metrics.candidates.MAX_PAIRS", count // 4)
-    found = [lp.evaluate(Model(), split, None, seed=seed, pairs="candidates") for seed in range(30)]
+    found = [lp.evaluate(Model(), split, None, seed=seed, over="candidates") for seed in range(30)]
     assert [each.kl for each in found] == pytest.approx([exact.kl] * 30, abs=1e-9)
     for name in ("dp", "rdp", "auc_candidates"):
         values = np.array([each.values[name] for each in found])
         error = values.std() / len(values) ** 0.5
         bias = error if name == "auc_candidates" else 3 * error  # the largest of several is larger
         assert values.mean() == pytest.approx(exact.values[name], abs=3 * error + bias), name
-    sets = scored_sets(Model(), split, pairs="candidates")
+    sets = scored_sets(Model(), split, over="candidates")
     kinds, means = sets["means"].source.kinds, sets["means"].rows
     linked = kinds.label[means.kind] == 1
     assert linked.sum() == split.test.label.sum()
@@ -166,11 +174,11 @@ def test_links_are_as_frequent_in_a_sample_as_among_all_candidates(graph, monkey
 
 def test_a_sample_is_said_with_its_standard_error(graph, monkeypatch):
     split = lp.split_links(graph, seed=0)
-    said = lp.evaluate(Model(), split, None, pairs="candidates", measures=["dp"]).notes
+    said = lp.evaluate(Model(), split, None, over="candidates", measures=["dp"]).notes
     assert not any("sample" in note for note in said)
     monkeypatch.setattr("linkparity.metrics.candidates.PILOT", 20)
     monkeypatch.setattr("linkparity.metrics.candidates.MAX_PAIRS", 600)
-    found = lp.evaluate(Model(), split, None, pairs="candidates", measures=["dp"])
+    found = lp.evaluate(Model(), split, None, over="candidates", measures=["dp"])
     count = split.train.num_pairs - split.train.num_links
     (note,) = [note for note in found.notes if "sample" in note]
     assert f" of {count:,} candidates" in note

@@ -134,7 +134,7 @@ def test_pairs_of_an_unknown_group_are_in_no_cell():
     for kept in (False, True):
         known = lp.Graph(75, graph.links, group, unknown_kept=kept)
         split = lp.split_links(known, seed=0)
-        found = measure(scored_sets(Formula(), split, None, pairs="candidates"), ["dp"])
+        found = measure(scored_sets(Formula(), split, None, over="candidates"), ["dp"])
         sums = {}
         for i, j in admissible(known):
             ends = tuple(sorted((int(group[i]), int(group[j]))))

@@ -36,7 +36,7 @@ from linkparity import (
     train,
 )
 from linkparity.datasets import load
-from linkparity.experiments import train_run
+from linkparity.experiments.train import train_run
 from linkparity.models import MODELS
 from linkparity.models.prediction import predictor as module
 from linkparity.models.prediction.postprocess import withhold_links
@@ -177,7 +177,7 @@ def test_maxent_is_tilted_to_parity_over_candidates_though_it_is_trained_over_al
     split = lp.split_links(planted(), seed=0)
     for gamma in (0, 10):
         model = LinkPredictor("maxent", "dp", gamma, postprocess="i-projection").fit(split.train)
-        found = lp.evaluate(model, split, None, pairs="candidates", measures=["dp"])
+        found = lp.evaluate(model, split, None, over="candidates", measures=["dp"])
         assert found.dp < 1e-6
 
 

@@ -18,7 +18,7 @@ from saving_jobs import save_forever, save_together
 from linkparity import Graph, LinkModel, LinkPredictor
 from linkparity.criteria.eo import EqualOpportunity
 from linkparity.datasets import load
-from linkparity.experiments import train_run
+from linkparity.experiments.train import train_run
 from linkparity.models import MODELS
 from linkparity.models.prediction.postprocess import Tilts
 from linkparity.models.prediction.saving import TENSORS as TENSORS_NAME
@@ -31,7 +31,7 @@ from linkparity.support.files import PREFIX
 pytestmark = pytest.mark.filterwarnings("ignore:debayes:linkparity.GraphWarning")
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["linkparity.experiments", "linkparity.datasets"])
+PROCESSES.set_forkserver_preload(["linkparity.experiments.train", "linkparity.datasets"])
 
 
 class Own(LinkModel):

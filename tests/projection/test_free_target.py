@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from linkparity import Cells, i_project
 from linkparity.projection import fit
 from linkparity.projection.fit import FitGoal, fit_tilts
-from linkparity.projection.sums import tensor_sums
+from linkparity.projection.tensor_sums import tensor_sums
 
 
 def drawn_cells(criterion, seed=0, count=120):

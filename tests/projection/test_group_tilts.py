@@ -18,7 +18,7 @@ from linkparity.pairs.totals import BinnedSums, SourceSums, Totals
 from linkparity.projection.fit import FitGoal, fit_tilts
 from linkparity.projection.group_tilts import fit_group_tilts, group_criterion
 from linkparity.projection.solver import shared_tilt
-from linkparity.projection.sums import tensor_sums
+from linkparity.projection.tensor_sums import tensor_sums
 
 
 def rows_of(drawn):

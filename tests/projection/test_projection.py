@@ -15,7 +15,7 @@ from scipy.optimize import OptimizeResult
 
 import linkparity as lp
 from linkparity import Cells, Infeasible, NotConverged, i_project
-from linkparity.projection.sums import tensor_sums
+from linkparity.projection.tensor_sums import tensor_sums
 
 CRITERIA = list(lp.criteria.CRITERIA)
 NO_DATA_TARGET = [name for name, c in lp.criteria.CRITERIA.items() if not c.data_target]
@@ -486,7 +486,7 @@ def test_large_cells_agree_with_small_ones(dtype, ordered, weighted):
 
 
 def _small(x, groups, weight):
-    from linkparity.projection import sums
+    from linkparity.projection import tensor_sums as sums
 
     before = sums.SMALL
     sums.SMALL = 10**9
@@ -978,3 +978,22 @@ def test_integer_attribute_names_stay():
     groups = {0: [0, 1, 2], 1: [0, 0, 1]}
     p = i_project(torch.randn(3).double(), groups, combine="each", target={0: 0.3, 1: 0.3})
     assert set(p.target) == {0, 1}
+
+
+@pytest.mark.parametrize("options", [{}, {"target": "free"}, {"tolerance": 0.03}, {"tol": 0.01}])
+def test_the_certificate_is_the_divergence_less_its_bound(options):
+    drawn = random_problem(seed=5)
+    p = i_project(drawn.logits, drawn.groups, weight=drawn.weight, **options)
+    primal = divergence(drawn.logits, p.logits.numpy(), drawn.weight)
+    assert p.kl.item() + p.duality_gap == pytest.approx(primal, rel=1e-10)
+    assert isinstance(p.duality_gap, float)
+    assert abs(p.duality_gap) < (1.0 if "tol" in options else 1e-6)
+    assert f"residual {p.residual:.2g}, duality gap {p.duality_gap:.2g} nats" in str(p)
+    assert "Projection to dp, target" in str(p)
+    assert f"0-1 {p.tilt[1].item():+.6g}" in str(p)
+
+
+def test_a_projection_of_nothing_has_a_certificate():
+    p = i_project(torch.zeros(3), [-1, -1, -1])
+    assert (p.residual, p.duality_gap) == (0.0, 0.0)
+    assert "residual 0, duality gap 0 nats" in str(p)

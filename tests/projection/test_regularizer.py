@@ -1,5 +1,8 @@
 """The loss term in a training loop."""
 
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +11,8 @@ from oracles import constraints_of
 from scipy.special import expit
 
 import linkparity as lp
-from linkparity import FairnessRegularizer, i_project
-from linkparity.projection.sums import tensor_sums
+from linkparity import Cells, FairnessRegularizer, i_project
+from linkparity.projection.tensor_sums import tensor_sums
 
 
 def batch(seed=0, count=300, groups=3):
@@ -292,3 +295,73 @@ def test_prepared_cells_travel_without_what_they_lent():
     before = len(pickle.dumps(cells))
     i_project(torch.randn(30_000), cells=cells)
     assert len(pickle.dumps(cells)) <= before + 4096
+
+
+def count_preparations(monkeypatch):
+    made = []
+    prepare = Cells.prepare
+
+    def counted(*arguments, **options):
+        made.append(options)
+        return prepare(*arguments, **options)
+
+    monkeypatch.setattr(Cells, "prepare", counted)
+    return made
+
+
+def test_cells_of_the_same_tensors_are_sorted_once(monkeypatch):
+    made, x = count_preparations(monkeypatch), torch.linspace(-2, 2, 60)
+    groups, labels = torch.arange(60).view(30, 2).repeat(2, 1) % 3, torch.arange(60) % 2
+    weight = torch.linspace(1, 2, 60)
+    regularizer = FairnessRegularizer("eo", target=0.4)
+    values = [regularizer(x, groups, labels, weight) for _ in range(3)]
+    assert len(made) == 1
+    assert len(set(map(float, values))) == 1
+    for change in (groups, labels, weight):
+        change[:4] = change[4:8].clone()
+        fresh = FairnessRegularizer("eo", target=0.4)(x, groups, labels, weight)
+        assert regularizer(x, groups, labels, weight).item() == pytest.approx(fresh.item())
+    assert len(made) == 1 + 2 * 3
+    regularizer(x, groups.clone(), labels, weight)
+    regularizer(x, groups, labels)
+    assert len(made) == 9
+
+
+@pytest.mark.parametrize("how", ["arrays", "inference", "named", "gone"])
+def test_which_groups_are_remembered(how, monkeypatch):
+    made, x = count_preparations(monkeypatch), torch.linspace(-2, 2, 40)
+    groups, regularizer = torch.arange(40) % 3, FairnessRegularizer(target=0.4)
+    if how == "arrays":
+        groups = groups.numpy()
+    if how == "inference":
+        with torch.inference_mode():
+            groups = groups.clone()
+    if how == "named":
+        groups = {"sex": groups}
+    for _ in range(2):
+        regularizer(x, groups.clone() if how == "gone" else groups)
+    assert len(made) == (1 if how == "named" else 2)
+
+
+def test_a_copied_or_saved_module_has_no_cells_of_its_last_batch():
+    regularizer = FairnessRegularizer(target=0.4)
+    regularizer(torch.linspace(-2, 2, 40), torch.arange(40) % 3)
+    assert regularizer.last_cells.cells is not None
+    for again in (copy.deepcopy(regularizer), pickle.loads(pickle.dumps(regularizer))):
+        assert again.last_cells.cells is None
+        assert torch.equal(again.tilt, regularizer.tilt)
+
+
+@pytest.mark.parametrize("unconstrained", [False, True])
+def test_gradients_are_the_same_at_every_use_of_cells(unconstrained):
+    x = torch.linspace(-2, 2, 15_000, requires_grad=True)
+    groups = (torch.arange(15_000) * 7) % 3 - int(unconstrained)
+    cells, found = Cells.prepare(groups), []
+    for _ in range(4):
+        (gradient,) = torch.autograd.grad(i_project(x, cells=cells, target=0.4).kl, x)
+        found.append(gradient)
+    p = i_project(x, groups, target=0.4)
+    closed = torch.sigmoid(x) - torch.sigmoid(p.logits)
+    for gradient in found:
+        assert torch.equal(gradient, found[0])
+        assert torch.allclose(gradient, closed, atol=1e-6)

@@ -27,7 +27,7 @@ def cells_with(weighted, ordered=False, seed=0):
 
 def positions(cells, sample):
     """The position of every sampled pair, cell by cell."""
-    order = torch.arange(int(sample.start[-1])) if sample.order is None else sample.order
+    order = np.arange(int(sample.start[-1])) if sample.order is None else sample.order
     return [order[a:b].tolist() for a, b in zip(sample.start[:-1], sample.start[1:], strict=True)]
 
 
@@ -45,7 +45,7 @@ def test_every_cell_has_its_share_and_its_whole_weight(size, weighted, ordered):
         assert set(mine) <= set(known.tolist())
         if len(mine) == len(known):
             assert set(mine) == set(known.tolist())
-        own = sample.weight[sample.start[m] : sample.start[m + 1]].numpy()
+        own = sample.weight[sample.start[m] : sample.start[m + 1]]
         full = weight[cell == m] if weighted else np.ones(SIZES[m])
         assert own.sum() == pytest.approx(full.sum())
         if weighted and mine:
@@ -71,14 +71,14 @@ def test_every_pair_of_a_cell_is_drawn_as_often_as_any_other(weighted):
 
 def test_one_pair_comes_from_each_of_as_many_equal_segments():
     _, _, cells = cells_with(weighted=False)
-    place = torch.empty(len(cells), dtype=torch.int64)
-    place[cells.order.long()] = torch.arange(len(cells.order))
+    place = np.empty(len(cells), dtype=np.int64)
+    place[cells.order] = np.arange(len(cells.order))
     for mine, begin, count in zip(
         positions(cells, subsample(cells, 70)), cells.start, SIZES, strict=False
     ):
         length = max(count, 1) / max(len(mine), 1)
         middle = (np.arange(len(mine)) + 0.5) * length
-        assert (np.abs((place[mine] - begin).numpy() - middle) < length / 2 + 1).all()
+        assert (np.abs((place[mine] - begin) - middle) < length / 2 + 1).all()
 
 
 def test_the_generator_decides_which_pairs():

@@ -9,15 +9,10 @@ import torch
 from scipy.special import expit
 
 from linkparity import Cells, FairnessRegularizer, i_project
-from linkparity.projection import sums
-from linkparity.projection.sums import (
-    RememberedSums,
-    SegmentSums,
-    Sums,
-    pair_divergence,
-    tensor_sums,
-)
-from linkparity.support import arrays
+from linkparity.projection import chunks
+from linkparity.projection import tensor_sums as sums
+from linkparity.projection.sums import RememberedSums, Sums
+from linkparity.projection.tensor_sums import SegmentSums, pair_divergence, tensor_sums
 
 #: Logits of each cell: low, high, far apart, few, none, around 0, few of little weight, few.
 CENTRES = [
@@ -36,7 +31,7 @@ TILTS = [
 @pytest.fixture(params=[700, 1 << 24], ids=["chunks", "one chunk"])
 def small_sizes(monkeypatch, request):
     monkeypatch.setattr(sums, "SMALL", 64)
-    monkeypatch.setattr(arrays, "CHUNK_SIZE", request.param)
+    monkeypatch.setattr(chunks, "CHUNK_SIZE", request.param)
 
 
 def given_pairs(dtype, largest):

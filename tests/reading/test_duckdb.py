@@ -1,5 +1,8 @@
 """DuckDB behind the door: files, Arrow tables and streams, and what goes wrong with them."""
 
+from types import SimpleNamespace
+
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,6 +10,7 @@ from table_cases import make_scores, write
 
 from linkparity.reading.duckdb import ROW, Duck, Input, fetch_batches, fetch_table
 from linkparity.reading.files import open_table_file
+from linkparity.reading.spark_rows import rows_as_numbers
 from linkparity.support.errors import InputError, PlainError
 from linkparity.support.files import Workspace
 
@@ -66,6 +70,43 @@ class Former:
 def test_results_are_fetched_under_old_and_new_names(relation):
     assert fetch_table(relation) == "table"
     assert fetch_batches(relation, 7) == "batches of 7"
+
+
+class RenamedConnection:
+    """A connection whose relations have the names of DuckDB 2.0 only."""
+
+    def __init__(self, connection):
+        self.connection = connection
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *problem):
+        self.connection.close()
+
+    def register(self, name, table):
+        self.connection.register(name, table)
+
+    def unregister(self, name):
+        self.connection.unregister(name)
+
+    def sql(self, query):
+        return SimpleNamespace(to_arrow_table=lambda: fetch_table(self.connection.sql(query)))
+
+    def execute(self, query):
+        return self.sql(query)
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+def test_workers_of_spark_read_with_old_and_new_names(monkeypatch, renamed):
+    if renamed:
+        connect = duckdb.connect
+        monkeypatch.setattr(duckdb, "connect", lambda **args: RenamedConnection(connect(**args)))
+    batches = pa.table({"x": [1, 2, 3]}).to_batches(max_chunksize=2)
+    lookup = pa.table({"x": [1, 3], "name": ["a", "c"]})
+    query = "SELECT name FROM rows JOIN names USING (x)"
+    found = rows_as_numbers(query, "rows", {"names": lookup}, iter(batches))
+    assert pa.Table.from_batches(found)["name"].to_pylist() == ["a", "c"]
 
 
 def test_an_error_of_another_origin_passes_as_it_is(duck):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkparity as lp
-from linkparity.experiments import GraphFiles, read_graph
+from linkparity.experiments.graph_files import GraphFiles, read_graph
 from linkparity.reading.columns import Columns, ReadOptions
 from linkparity.reading.duckdb import Duck, Input
 from linkparity.reading.faults import Faults

@@ -205,7 +205,7 @@ def test_without_the_extra_it_is_one_line(tmp_path, capfd, monkeypatch):
     rows = write_rows(made_up_results(seeds=1), tmp_path / "rows.jsonl")
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     assert exit_code("report", rows, "--out", tmp_path / "r.html") == 2
-    said = 'Error: linkparity report needs vl_convert: pip install "linkparity[report]"\n'
+    said = 'Error: report needs vl_convert: pip install "linkparity[report]"\n'
     assert capfd.readouterr().err == said
 
 

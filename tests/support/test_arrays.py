@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from linkparity.support.arrays import check_labels, check_weights
 from linkparity.support.errors import InputError
+from linkparity.support.tensors import check_labels, check_weights
 
 NAN, INF = float("nan"), float("inf")
 

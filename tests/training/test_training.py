@@ -22,7 +22,7 @@ from linkparity.models.training.objective import (
     trained_criterion,
 )
 from linkparity.models.training.sampled import SampledPairs
-from linkparity.projection.sums import tensor_sums
+from linkparity.projection.tensor_sums import tensor_sums
 
 CRITERIA = ["dp", "eo", "weak-dp", "equalized-odds", "accuracy"]
 GRAPHS = [planted, planted_bipartite]

@@ -13,7 +13,7 @@ import typer
 
 from linkparity import __version__
 from linkparity.cli.experiments import add_experiment_commands
-from linkparity.cli.options import Data, Force, Json, text_only
+from linkparity.cli.options import Data, Force, Json, needing, text_only
 from linkparity.cli.output import one_line, prepare_streams, say, show, show_json
 from linkparity.cli.tables import add_table_commands
 from linkparity.cli.train import add_train_commands
@@ -35,6 +35,12 @@ app = typer.Typer(
 #: Exit codes besides 0 (done), 1 (a gate failed) and 2 (bad input; no output was written).
 BUG = 70
 PARTLY_WRITTEN = 74
+#: The extras of commands that need any; without the second, the demo only lacks its page.
+EXTRAS = {
+    "demo": "train,report",
+    **dict.fromkeys(("train", "predict", "tune", "run", "reproduce"), "train"),
+    "report": "report",
+}
 #: Where the demo puts its report, and replaces an earlier one.
 DEMO_PAGE = "linkparity-demo.html"
 #: What typer returns after Ctrl-C.
@@ -142,6 +148,8 @@ add_experiment_commands(app)
 for each in app.registered_commands:
     assert each.callback is not None
     each.callback = text_only(each.callback)
+    if each.callback.__name__ in EXTRAS:
+        each.callback = needing(EXTRAS[each.callback.__name__], each.callback)
 
 
 def _leave_uncollected() -> None:

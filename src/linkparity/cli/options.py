@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from linkparity.support.errors import InputError
+from linkparity.experiments.model_defaults import DEFAULTS
+from linkparity.support.errors import InputError, require_extra
 from linkparity.support.registry import Registry
 
 if TYPE_CHECKING:
     from linkparity.graph.graph import Graph
     from linkparity.reading.tables import FileTables
 
-#: Names of the registries, repeated because ``--help`` must not import torch; a test compares them.
-MODELS = (
-    "cfc", "cne", "debayes", "deepwalk", "dot-product", "fairadj", "fairdrop", "fairwalk", "flip",
-    "gae", "maxent",
-)  # fmt: skip
+#: Names of the registries, repeated because ``--help`` must not import them; a test compares them.
+MODELS = tuple(DEFAULTS)
 CRITERIA = ("dp", "eo", "weak-dp", "equalized-odds", "accuracy")
 ALIASES = {"demographic-parity": "dp", "equal-opportunity": "eo"}
 
@@ -232,7 +230,7 @@ class GraphOptions:
             from linkparity.datasets import load
 
             return load(self.name, self.data)
-        from linkparity.experiments import GraphFiles, read_graph
+        from linkparity.experiments.graph_files import GraphFiles, read_graph
         from linkparity.reading.columns import listed
         from linkparity.reading.groups import UntidyPolicy
 
@@ -336,6 +334,17 @@ def read_target(text: str) -> object:
     except ValueError:
         return text
     return numbers if len(numbers) > 1 else numbers[0]
+
+
+def needing(extras: str, command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command refuse to begin where a package of the first of its extras is missing."""
+
+    @wraps(command)
+    def call(**values: Any) -> None:
+        require_extra(extras, command.__name__)
+        command(**values)
+
+    return call
 
 
 def text_only(command: Callable[..., None]) -> Callable[..., None]:

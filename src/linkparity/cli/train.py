@@ -81,8 +81,8 @@ def train(
             if given:
                 fix = "leave it out, or add one"
                 raise InputError("goes with --criterion", fix, argument=option)
-    from linkparity.experiments import train_run
     from linkparity.experiments.compare_with_plain import QUICK, compare_with_plain
+    from linkparity.experiments.train import train_run
     from linkparity.models import MODELS
     from linkparity.models.prediction import LinkPredictor
     from linkparity.models.training.loop import joined_processes
@@ -135,8 +135,8 @@ def check_outputs(
 
     A table of a data set by name has groups too, which no file of the user holds.
     """
-    from linkparity.experiments import PairsOutput
     from linkparity.experiments.pairs_table import check_pairs_table
+    from linkparity.experiments.train import PairsOutput
     from linkparity.metrics.measures import MEASURES
     from linkparity.models.prediction.saving import check_place
 

@@ -1,8 +1,6 @@
 """Accuracy equality: the same expected accuracy for every pair of groups."""
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from linkparity.criteria.base import Criterion, Layout, by_label
 from linkparity.criteria.group_pairs import GroupPairs
@@ -26,6 +24,6 @@ class AccuracyEquality(Criterion):
         block = np.zeros(len(groups), dtype=np.int64)
         return Layout(names, key, np.arange(len(names)), row, value, groups.names, block)
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
+    def assign(self, code: np.ndarray, label: np.ndarray, groups: GroupPairs) -> np.ndarray:
         """The pair of groups, shifted for links."""
-        return torch.where(code == NO_GROUP, NO_GROUP, code + len(groups) * label)
+        return np.where(code == NO_GROUP, NO_GROUP, code + len(groups) * label)

@@ -8,9 +8,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from linkparity.criteria.group_pairs import GroupPairs
+from linkparity.support.arrays import array, is_tensor, plain, pytorch
+from linkparity.support.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,15 +166,40 @@ class Criterion:
     #: Whether the criterion exists for given pairs only, and not for every pair of a graph.
     for_given_pairs_only = False
     #: ``(P,)`` cell of each pair where the criterion brings its own, in place of groups.
-    cells: Tensor | None = None
+    cells: Any = None
 
     def layout(self, groups: GroupPairs) -> Layout:
         """Cells and constraints for these groups; by default one mean per pair of groups."""
         return one_mean_per_cell(groups.names, groups.key)
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
-        """``(P,)`` cell of each pair, −1 where unconstrained; by default its pair of groups."""
+    def assign(self, code: np.ndarray, label: np.ndarray, groups: GroupPairs) -> np.ndarray:
+        """Cell of each kind of pairs, −1 where unconstrained; by default its pair of groups.
+
+        Args:
+            code: ``(K,)`` row of ``groups.key`` of each kind of pairs that occurs, −1 for none.
+            label: ``(K,)`` 1 for links, 0 for other pairs and where there are no labels.
+            groups: the numbered pairs of groups.
+        """
         return code
+
+
+def ask(
+    criterion: Criterion, code: np.ndarray, label: np.ndarray, groups: GroupPairs
+) -> np.ndarray:
+    """The criterion's cells; one that cannot take arrays is asked with tensors."""
+    try:
+        return array(criterion.assign(code, label, groups))
+    except InputError:
+        raise
+    except Exception as error:
+        torch = pytorch()
+        if torch is None:
+            raise
+        try:
+            code, label = map(torch.from_numpy, (code, label))
+            return array(criterion.assign(code, label, groups))
+        except Exception:
+            raise error from None
 
 
 def same_content(first: object, second: object) -> bool:
@@ -206,11 +232,8 @@ def _same_parts(first: Any, second: Any) -> bool:
         )
     if isinstance(first, list | tuple):
         return len(first) == len(second) and all(map(same_content, first, second))
-    if isinstance(first, Tensor):
-        first, second = (
-            (each.double() if each.is_floating_point() else each).numpy(force=True)
-            for each in (first, second)
-        )
+    if is_tensor(first):
+        first, second = plain(first), plain(second)
     if isinstance(first, np.ndarray):
         if first.dtype.kind == "O":
             return first.shape == second.shape and same_content(first.tolist(), second.tolist())

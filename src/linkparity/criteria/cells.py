@@ -2,15 +2,12 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from linkparity.criteria.accuracy import AccuracyEquality
-from linkparity.criteria.base import Criterion, Layout, same_content
+from linkparity.criteria.base import Criterion, Layout, ask, same_content
 from linkparity.criteria.churn import ChurnEquality
 from linkparity.criteria.dp import DemographicParity
 from linkparity.criteria.eo import EqualOpportunity
@@ -23,20 +20,24 @@ from linkparity.criteria.group_pairs import (
 )
 from linkparity.criteria.several_attributes import overlap
 from linkparity.criteria.weak_dp import WeakParity
+from linkparity.reading.groups import NO_GROUP
 from linkparity.support.arrays import (
     PART_SIZE,
     SMALL,
-    Chunk,
+    as_result,
     check_labels,
     check_weights,
     smallest_integer,
     sort_segments,
-    split_chunks,
     sum_segments,
 )
 from linkparity.support.errors import InputError
 from linkparity.support.registry import Registry
 
+#: Pairs whose kinds are computed at once: few enough for a processor's cache.
+CACHED = 1 << 15
+#: Up to this many kinds are counted one by one.
+FEW = 6
 #: The literature's names of criteria.
 ALIASES = {"demographic-parity": "dp", "equal-opportunity": "eo"}
 #: The criteria by name; a new criterion is one line here.
@@ -90,17 +91,19 @@ class Cells:
         mass: ``(M,)`` total weight of each cell.
         label_mass: ``(M,)`` total weight of each cell's links, where labels were given.
         pool: working memory that is reused between projections.
+        kept: what is made of these cells once, such as tensors on the device of the logits.
     """
 
     criterion: Criterion
     layout: Layout
-    code: Tensor
-    order: Tensor | None
+    code: np.ndarray
+    order: np.ndarray | None
     start: np.ndarray
-    weight: Tensor | None
+    weight: np.ndarray | None
     mass: np.ndarray
     label_mass: np.ndarray | None
-    pool: list[Tensor] = field(default_factory=list, repr=False)
+    pool: list[Any] = field(default_factory=list, repr=False)
+    kept: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def prepare(
@@ -125,34 +128,28 @@ class Cells:
         """
         chosen = find_criterion(criterion)
         parts = _parts(groups, chosen, directed, combine)
-        first = next(iter(parts.values())).groups
-        count, device = len(first), first.device
-        label, weights = (
-            None if values is None else values.to(device)
-            for values in (
-                _check_labels(labels, count, chosen),
-                None if weight is None else check_weights(weight, count, "weight"),
-            )
-        )
+        count = len(next(iter(parts.values())).groups)
+        label = _check_labels(labels, count, chosen)
+        weights = None if weight is None else check_weights(weight, count, "weight")
         layout, code, sizes = _assign(parts, chosen, label, count)
         start = np.concatenate([[0], np.cumsum(sizes)])
         order = sort_segments(code, start)
-        sorted_weight = weights if weights is None or order is None else weights[order]
-        if sorted_weight is weights and weights is not None:
-            sorted_weight = weights.clone()
-        cells = cls(chosen, layout, code, order, start, sorted_weight, sizes.astype(float), None)
-        if sorted_weight is not None:
-            cells = replace(cells, mass=cells.sum(sorted_weight))
+        if weights is not None:
+            weights = weights.copy() if order is None else weights[order]
+        cells = cls(chosen, layout, code, order, start, weights, sizes.astype(float), None)
+        if weights is not None:
+            cells = replace(cells, mass=cells.sum(weights))
         if label is not None and chosen.data_target:
             linked = label if order is None else label[order]
-            linked = linked if sorted_weight is None else linked * sorted_weight
-            cells = replace(cells, label_mass=cells.sum(linked))
+            cells = replace(
+                cells, label_mass=cells.sum(linked if weights is None else linked * weights)
+            )
         return cells
 
     @property
-    def cell(self) -> Tensor:
-        """``(P,)`` int64: the cell of each pair, −1 unconstrained."""
-        return self.code.long()
+    def cell(self) -> Any:
+        """``(P,)`` int64: the cell of each pair, −1 unconstrained; a tensor where PyTorch is."""
+        return as_result(self.code.astype(np.int64))
 
     @property
     def empty(self) -> tuple[str, ...]:
@@ -168,50 +165,22 @@ class Cells:
         """Total weight of the constrained pairs."""
         return float(self.mass[self.layout.constrained].sum())
 
-    @cached_property
-    def chunks(self) -> list[Chunk]:
-        """The constrained pairs in sorted order, in chunks that are computed one at a time."""
-        return split_chunks(self.start)
-
     def __len__(self) -> int:
         return len(self.code)
 
-    def to(self, device: torch.device) -> "Cells":
-        """The same cells on another device."""
-        if self.code.device == device:
-            return self
-        move = {
-            name: value.to(device)
-            for name in ("code", "order", "weight")
-            if (value := getattr(self, name)) is not None
-        }
-        return replace(self, **move, pool=[])
-
-    def borrow_buffer(self, like: Tensor, count: int) -> Tensor:
-        """``(count, len(like))`` of working memory, uninitialised; the returned one if it fits."""
-        try:
-            buffer = self.pool.pop()
-        except IndexError:
-            buffer = None
-        if buffer is not None and buffer.shape == (count, len(like)) and buffer.dtype == like.dtype:
-            return buffer
-        with torch.inference_mode(False):
-            return torch.empty((count, len(like)), dtype=like.dtype, device=like.device)
-
-    def return_buffer(self, buffer: Tensor) -> None:
-        """Keep working memory for the next projection of these cells."""
-        self.pool[:] = [buffer]
+    def to(self, device: object) -> "Cells":
+        """The cells themselves, which projections copy to the device of the logits."""
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name != "chunks"}
-        return kept | {"pool": []}
+        return self.__dict__ | {"pool": [], "kept": {}}
 
-    def sum(self, values: Tensor) -> np.ndarray:
+    def sum(self, values: np.ndarray) -> np.ndarray:
         """``(M,)`` float64 sums of values given in the sorted order."""
         if len(values) < SMALL * len(self.mass):  # all at once
-            return sum_segments(values.double().cpu().numpy(), self.start)
+            return sum_segments(values.astype(np.float64), self.start)
         bounds = zip(self.start[:-1], self.start[1:], strict=True)
-        return np.array([float(values[a:b].sum(dtype=torch.float64)) for a, b in bounds])
+        return np.array([values[a:b].sum(dtype=np.float64) for a, b in bounds])
 
 
 def check_prepared(caller: str, cells: Cells, criterion: object, *others: object) -> None:
@@ -260,34 +229,92 @@ def _parts(
     return {name: number_group_pairs(group, directed) for name, group in checked.items()}
 
 
-def _check_labels(labels: object, count: int, criterion: Criterion) -> Tensor | None:
+def _check_labels(labels: object, count: int, criterion: Criterion) -> np.ndarray | None:
     if labels is None and criterion.needs_labels:
         raise InputError("labels are missing", "give (P,) zeros and ones", where=criterion.name)
     return None if labels is None else check_labels(labels, count, "labels")
 
 
 def _assign(
-    parts: dict[Hashable, GroupPairs], criterion: Criterion, label: Tensor | None, count: int
-) -> tuple[Layout, Tensor, np.ndarray]:
-    """Layout, cell of each pair and number of pairs per cell, computed in parts."""
+    parts: dict[Hashable, GroupPairs], criterion: Criterion, label: np.ndarray | None, count: int
+) -> tuple[Layout, np.ndarray, np.ndarray]:
+    """Layout, cell of each pair and number of pairs per cell."""
     layouts = [criterion.layout(groups) for groups in parts.values()]
     radix = [len(layout.names) + 1 for layout in layouts]
-    several = len(layouts) > 1
-    device = next(iter(parts.values())).groups.device
-    dtype = torch.int64 if several else smallest_integer(radix[0])
-    code = torch.empty(count, dtype=dtype, device=device)
-    sizes = torch.zeros(1 if several else radix[0], dtype=torch.int64, device=device)
-    for low in range(0, count, PART_SIZE):
-        part = slice(low, low + PART_SIZE)
-        known = torch.zeros(()) if label is None else label[part].long()
-        joint = torch.zeros((), dtype=torch.int64, device=device)
-        for groups, base in zip(parts.values(), radix, strict=True):
-            cell = criterion.assign(groups.code_of(part), known, groups)
-            cell = torch.as_tensor(cell, device=device).long().reshape(-1)  # arrays too
-            joint = joint * base + cell + 1
-        code[part] = joint - 1
-        if not several:
-            sizes += torch.bincount(joint, minlength=len(sizes))
-    if not several:
-        return layouts[0], code, sizes[1:].cpu().numpy()
-    return overlap(list(parts), layouts, code, radix)
+    joint = np.zeros(count, dtype=np.int64)
+    for groups, layout, base in zip(parts.values(), layouts, radix, strict=True):
+        kind, counts = _kinds(groups, label)
+        cell = _cell_of_kinds(criterion, groups, counts > 0, len(layout.names))
+        if len(parts) == 1:
+            sizes = np.zeros(base, dtype=np.int64)
+            np.add.at(sizes, cell, counts)
+            return layout, _look_up(cell, counts, kind), sizes[:-1]
+        joint = joint * base + cell[kind] + 1
+    return overlap(list(parts), layouts, joint - 1, radix)
+
+
+def _kinds(groups: GroupPairs, label: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Kind of each pair: its pair of groups, −1 for none, and G + 1 more where it is a link.
+
+    Returns:
+        ``(P,)`` the kind of each pair, and ``(K,)`` number of pairs per kind; −1 is last.
+    """
+    size = len(groups) + 1
+    total = size if label is None else 2 * size
+    kind = np.empty(len(groups.groups), dtype=smallest_integer(total))
+    for low in range(0, len(kind), CACHED):
+        part = slice(low, low + CACHED)
+        kind[part] = groups.code_of(part)
+        if label is not None:
+            kind[part] += (label[part] == 1).astype(kind.dtype) * kind.dtype.type(size)
+    return kind, _counted(kind, total)
+
+
+def _counted(kind: np.ndarray, total: int) -> np.ndarray:
+    """``(K,)`` how often each kind occurs; kind −1 is last."""
+    if total <= FEW:
+        return np.array([np.count_nonzero(kind == m) for m in (*range(total - 1), NO_GROUP)])
+    counts = np.zeros(total, dtype=np.int64)
+    for low in range(0, len(kind), PART_SIZE):
+        part = kind[low : low + PART_SIZE]
+        if kind.itemsize > 1:
+            counts += np.roll(np.bincount(part + np.int64(1), minlength=total), -1)
+            continue
+        even = part[: len(part) // 2 * 2].view(np.uint16)  # two kinds at a time
+        both = np.bincount(even, minlength=1 << 16).reshape(256, 256)
+        found = both.sum(axis=0) + both.sum(axis=1)
+        found += np.bincount(part[len(part) // 2 * 2 :].view(np.uint8), minlength=256)
+        counts += np.append(found[: total - 1], found[-1])
+    return counts
+
+
+def _cell_of_kinds(
+    criterion: Criterion, groups: GroupPairs, occurs: np.ndarray, size: int
+) -> np.ndarray:
+    """``(K,)`` the criterion's cell of each kind, −1 for those that do not occur; kind −1 last."""
+    kinds = np.flatnonzero(np.roll(occurs, 1))
+    label, code = np.divmod(kinds, len(groups) + 1)
+    answer = ask(criterion, code - 1, label, groups)
+    cell = answer.astype(np.int64).reshape(-1)
+    wrong = (cell < NO_GROUP) | (cell >= size)
+    if cell.size not in (1, len(kinds)) or wrong.any():
+        raise InputError(
+            f"assign must give {len(kinds)} numbers from −1 to {size - 1}, got {answer!r:.60}",
+            where=criterion.name,
+        )
+    table = np.full(len(occurs), NO_GROUP)
+    table[kinds - 1] = cell
+    return table
+
+
+def _look_up(cell: np.ndarray, counts: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """``(P,)`` cells of kinds, in the smallest type; the kinds themselves where they are equal."""
+    dtype = smallest_integer(int(cell.max(initial=-1)) + 1)
+    own = np.append(np.arange(len(cell) - 1), NO_GROUP)
+    if dtype == kind.dtype and (cell == own)[counts > 0].all():
+        return kind
+    code = np.empty(len(kind), dtype=dtype)
+    table = cell.astype(dtype)
+    for low in range(0, len(kind), CACHED):
+        code[low : low + CACHED] = table[kind[low : low + CACHED]]
+    return code

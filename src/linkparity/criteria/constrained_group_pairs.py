@@ -1,15 +1,17 @@
-"""Which pairs of groups of a graph a criterion constrains; the others are left out."""
+"""Pairs of groups of a graph: which ones there may be, and which a criterion constrains."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from linkparity.criteria.base import Criterion, Layout
+from linkparity.criteria.base import Criterion, Layout, ask
 from linkparity.criteria.group_pairs import GroupPairs
-from linkparity.graph.graph import Graph
 from linkparity.reading.groups import NO_GROUP, sides_with_groups
+
+if TYPE_CHECKING:
+    from linkparity.graph.graph import Graph
 
 #: Up to this many pairs of groups, all are constrained, however few pairs they have.
 MAX_SMALL = 100
@@ -17,7 +19,35 @@ MAX_SMALL = 100
 MIN_PAIRS = 100
 
 
-def graph_criterion(criterion: Criterion, graph: Graph) -> Criterion:
+def possible_pairs(group: Tensor, side: Tensor | None = None) -> Tensor:
+    """``(K, 2)`` groups, −1 included, that the ends of a graph's pairs may have.
+
+    Args:
+        group: ``(n,)`` group of each node.
+        side: ``(n,)`` 0 or 1 in a bipartite graph, whose pairs join the two sides.
+    """
+    ends = [group, group] if side is None else [group[side == s] for s in (0, 1)]
+    return torch.cartesian_prod(*(torch.unique(end) for end in ends))
+
+
+def possible_kinds(group: Tensor, side: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Groups ``(2 K, 2)`` of :func:`possible_pairs` and labels ``(2 K,)``: no links, then links."""
+    pairs = possible_pairs(group, side)
+    return pairs.repeat(2, 1), torch.tensor([0, 1]).repeat_interleave(len(pairs))
+
+
+def cell_table(pairs: Tensor, cell: Tensor, size: int) -> Tensor:
+    """``(S + 1, S + 1)`` cell by the groups of the two ends, in either order; −1 is last.
+
+    >>> cell_table(torch.tensor([[0, 1], [1, -1]]), torch.tensor([5, 7]), 2).tolist()
+    [[-1, 5, -1], [5, -1, 7], [-1, 7, -1]]
+    """
+    table = torch.full((size + 1, size + 1), NO_GROUP)
+    table[pairs[:, 0], pairs[:, 1]] = table[pairs[:, 1], pairs[:, 0]] = cell
+    return table
+
+
+def graph_criterion(criterion: Criterion, graph: "Graph") -> Criterion:
     """The criterion as training on ``graph`` uses it.
 
     Pairs with a node of unknown group are unconstrained where the graph keeps such nodes. In a
@@ -35,7 +65,7 @@ def graph_criterion(criterion: Criterion, graph: Graph) -> Criterion:
     return criterion if counted.all() else Restricted(criterion, counted)
 
 
-def group_pair_sizes(graph: Graph, links: bool = False) -> np.ndarray:
+def group_pair_sizes(graph: "Graph", links: bool = False) -> np.ndarray:
     """``(S + 1, S + 1)`` number of pairs, or links, by the groups of the ends; no group is last."""
     size = graph.num_groups + 1
     group = torch.where(graph.group < 0, size - 1, graph.group)
@@ -52,7 +82,7 @@ def group_pair_sizes(graph: Graph, links: bool = False) -> np.ndarray:
     return both
 
 
-def known_group_pairs(graph: Graph) -> np.ndarray:
+def known_group_pairs(graph: "Graph") -> np.ndarray:
     """``(S + 1, S + 1)`` False where the group of one end is not known."""
     side = None if graph.side is None else graph.side.numpy()
     has_groups = sides_with_groups(graph.group.numpy(), side)
@@ -84,8 +114,7 @@ class Restricted(Criterion):
         """Cells and constraints of the criterion; cells that do not count stay empty."""
         return self.inner.layout(groups)
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
+    def assign(self, code: np.ndarray, label: np.ndarray, groups: GroupPairs) -> np.ndarray:
         """The cell of the criterion, −1 for pairs of groups that do not count."""
         counted = np.append(self.counted[groups.key[:, 0], groups.key[:, 1]], False)
-        known = torch.as_tensor(counted, device=code.device)[code]
-        return self.inner.assign(torch.where(known, code, NO_GROUP), label, groups)
+        return ask(self.inner, np.where(counted[code], code, NO_GROUP), label, groups)

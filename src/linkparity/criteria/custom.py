@@ -1,12 +1,11 @@
 """Any linear criterion: the user's own cells, matrix and right side."""
 
 import numpy as np
-from torch import Tensor
 
 from linkparity.criteria.base import Criterion, Layout
 from linkparity.criteria.group_pairs import GroupPairs
 from linkparity.reading.groups import NO_GROUP
-from linkparity.support.arrays import tensor
+from linkparity.support.arrays import array
 from linkparity.support.errors import InputError
 
 
@@ -23,10 +22,10 @@ class Custom(Criterion):
 
     name = "custom"
     for_given_pairs_only = True
-    cells: Tensor
+    cells: np.ndarray
 
     def __init__(self, cells: object, A: object, b: object) -> None:
-        self.cells = tensor(cells).clone()
+        self.cells = array(cells).copy()
         self.matrix = np.asarray(A, dtype=np.float64)
         self.right = np.asarray(b, dtype=np.float64)
         if self.matrix.ndim != 2 or self.right.shape != self.matrix.shape[:1]:
@@ -43,13 +42,15 @@ class Custom(Criterion):
             raise InputError(
                 "A and b must be finite", "replace NaN and infinite entries", where="Custom"
             )
-        if self.cells.ndim != 1 or self.cells.is_floating_point():
+        if self.cells.ndim != 1 or self.cells.dtype.kind not in "biu":
             raise InputError(
-                f"cells must be (P,) integers, got {tuple(self.cells.shape)} {self.cells.dtype}",
+                f"cells must be (P,) integers, got {self.cells.shape} {self.cells.dtype}",
                 "give the number of its cell, or −1, for every pair",
                 where="Custom",
             )
-        low, high = (-1, -1) if not len(self.cells) else map(int, self.cells.aminmax())
+        low, high = (-1, -1)
+        if len(self.cells):
+            low, high = int(self.cells.min()), int(self.cells.max())
         count = self.matrix.shape[1]
         if not NO_GROUP <= low <= high < count:
             raise InputError(

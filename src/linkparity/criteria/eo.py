@@ -1,7 +1,6 @@
 """Equal opportunity: the same mean prediction for every pair of groups, over existing links."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from linkparity.criteria.base import Criterion
 from linkparity.criteria.group_pairs import GroupPairs
@@ -15,6 +14,6 @@ class EqualOpportunity(Criterion):
     needs_labels = True
     by_group_pair = True
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
+    def assign(self, code: np.ndarray, label: np.ndarray, groups: GroupPairs) -> np.ndarray:
         """The pair of groups of a link; −1 for any other pair."""
-        return torch.where(label == 1, code, NO_GROUP)
+        return np.where(label == 1, code, NO_GROUP)

@@ -1,8 +1,6 @@
 """Equalized odds: the same mean prediction for every pair of groups, by label."""
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from linkparity.criteria.base import Criterion, Layout, by_label, one_mean_per_cell
 from linkparity.criteria.group_pairs import GroupPairs
@@ -22,6 +20,6 @@ class EqualizedOdds(Criterion):
         block = np.repeat([0, 1], len(groups))
         return one_mean_per_cell(names, key, block, blocks=(0, 1))
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
+    def assign(self, code: np.ndarray, label: np.ndarray, groups: GroupPairs) -> np.ndarray:
         """The pair of groups, shifted for links."""
-        return torch.where(code == NO_GROUP, NO_GROUP, code + len(groups) * label)
+        return np.where(code == NO_GROUP, NO_GROUP, code + len(groups) * label)

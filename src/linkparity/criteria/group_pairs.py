@@ -7,14 +7,14 @@ end has none.
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from linkparity.reading.groups import NO_GROUP
-from linkparity.support.arrays import tensor
+from linkparity.support.arrays import PART_SIZE, array
 from linkparity.support.errors import InputError
 
 LARGEST = 2000  # groups, of which every two make a cell
+#: Up to this many groups, cells of pairs are computed in bytes.
+BYTES = 11
 #: Numbers of group pairs that may be looked up, however few pairs there are.
 DENSE = 1 << 16
 
@@ -29,13 +29,15 @@ class GroupPairs:
         groups: ``(P, 2)`` or ``(P,)`` integers, as they were given.
         size: S, the largest group + 1.
         directed: whether (0, 1) and (1, 0) are two cells.
+        known: whether no group is −1.
     """
 
     key: np.ndarray
     names: tuple[str, ...]
-    groups: Tensor
+    groups: np.ndarray
     size: int
     directed: bool
+    known: bool = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -46,22 +48,39 @@ class GroupPairs:
         return self.groups.ndim == 2
 
     @property
-    def code(self) -> Tensor:
+    def code(self) -> np.ndarray:
         """``(P,)`` int64: the cell of every pair, −1 where no group is known."""
-        return self.code_of(slice(None))
+        return self.code_of(slice(None)).astype(np.int64)
 
-    def code_of(self, part: slice) -> Tensor:
-        """The cells of a slice of the pairs, so that 10⁸ pairs need no large intermediate."""
-        group = self.groups[part].long()
+    def code_of(self, part: slice) -> np.ndarray:
+        """The cells of a slice of the pairs, in a small type; of few at a time, in the cache."""
+        group = self.groups[part]
         if not self.paired:
-            return group
-        low, high = group.min(dim=1).values, group.max(dim=1).values
+            return np.asarray(group.astype(np.int64))
+        if self.known and 0 < self.size <= BYTES:
+            return self._bytes(group)
+        first, second = group.T.astype(np.int32)
+        low, high = np.minimum(first, second), np.maximum(first, second)
         if self.directed:
-            code = group[:, 0] * self.size + group[:, 1]
+            code = first * self.size + second
         else:
             code = low * (2 * self.size - low - 1) // 2 + high
+        if self.known:
+            return np.asarray(code)
         alone = high + (len(self.key) - self.size)
-        return torch.where(low == NO_GROUP, torch.where(high == NO_GROUP, NO_GROUP, alone), code)
+        return np.where(low == NO_GROUP, np.where(high == NO_GROUP, NO_GROUP, alone), code)
+
+    def _bytes(self, group: np.ndarray) -> np.ndarray:
+        """The cells of pairs with two of few groups, computed in bytes."""
+        both = np.ascontiguousarray(group.astype(np.uint8)).view("<u2").ravel()
+        first, second = both.astype(np.uint8), (both >> 8).astype(np.uint8)
+        if self.directed:
+            return (first * np.uint8(self.size) + second).view(np.int8)
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        code = low * (np.uint8(2 * self.size - 1) - low)
+        code >>= 1
+        code += high
+        return code.view(np.int8)
 
 
 def unordered_pairs(size: int) -> np.ndarray:
@@ -113,34 +132,6 @@ def occurring_pairs(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([pair % size, last - 1], axis=1)[:, : ends.shape[1]], code
 
 
-def possible_pairs(group: Tensor, side: Tensor | None = None) -> Tensor:
-    """``(K, 2)`` groups, −1 included, that the ends of a graph's pairs may have.
-
-    Args:
-        group: ``(n,)`` group of each node.
-        side: ``(n,)`` 0 or 1 in a bipartite graph, whose pairs join the two sides.
-    """
-    ends = [group, group] if side is None else [group[side == s] for s in (0, 1)]
-    return torch.cartesian_prod(*(torch.unique(end) for end in ends))
-
-
-def possible_kinds(group: Tensor, side: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Groups ``(2 K, 2)`` of :func:`possible_pairs` and labels ``(2 K,)``: no links, then links."""
-    pairs = possible_pairs(group, side)
-    return pairs.repeat(2, 1), torch.tensor([0, 1]).repeat_interleave(len(pairs))
-
-
-def cell_table(pairs: Tensor, cell: Tensor, size: int) -> Tensor:
-    """``(S + 1, S + 1)`` cell by the groups of the two ends, in either order; −1 is last.
-
-    >>> cell_table(torch.tensor([[0, 1], [1, -1]]), torch.tensor([5, 7]), 2).tolist()
-    [[-1, 5, -1], [5, -1, 7], [-1, 7, -1]]
-    """
-    table = torch.full((size + 1, size + 1), NO_GROUP)
-    table[pairs[:, 0], pairs[:, 1]] = table[pairs[:, 1], pairs[:, 0]] = cell
-    return table
-
-
 def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
     """Number the group pairs of ``groups``, ``(P, 2)`` or ``(P,)`` integers, −1 for none.
 
@@ -149,10 +140,10 @@ def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
     ``directed`` the S² ordered pairs come first. Groups ``(P,)`` are S cells.
 
     >>> number_group_pairs([[0, 0], [2, 1], [1, 2]]).code
-    tensor([0, 4, 4])
+    array([0, 4, 4])
     """
-    group = check_groups(groups)
-    size = int(group.max()) + 1 if group.numel() else 0
+    group, known = _checked(groups)
+    size = int(group.max()) + 1 if group.size else 0
     if group.ndim == 2 and size > LARGEST:
         raise InputError(
             f"must be numbered below {LARGEST:,}, got {size - 1:,}: they would form "
@@ -162,23 +153,27 @@ def number_group_pairs(groups: object, directed: bool = False) -> GroupPairs:
         )
     if group.ndim == 1:
         key = np.arange(size)[:, None]
-        return GroupPairs(key, tuple(str(g) for g in range(size)), group, size, directed)
-    both, lone = _ends(group)
+        return GroupPairs(key, tuple(str(g) for g in range(size)), group, size, directed, known)
+    both, lone = (bool(size), False) if known else _ends(group)
     key = np.empty((0, 2), dtype=np.int64)
     if both or not lone:
         key = _ordered_pairs(size) if directed else unordered_pairs(size)
     if lone:
         alone = np.stack([np.arange(size), np.full(size, NO_GROUP)], axis=1)
         key = np.concatenate([key, alone])
-    return GroupPairs(key, tuple(_name(a, b) for a, b in key), group, size, directed)
+    names = tuple(_name(a, b) for a, b in key)
+    return GroupPairs(key, names, group, size, directed, known)
 
 
-def check_groups(groups: object) -> Tensor:
-    """Return ``groups`` as an integer tensor ``(P,)`` or ``(P, 2)`` of numbers ≥ −1."""
-    group = tensor(groups)
-    if group.dtype in (torch.uint16, torch.uint32, torch.uint64):
-        group = group.long()
-    if group.is_floating_point() or group.is_complex():
+def check_groups(groups: object) -> np.ndarray:
+    """Return ``groups`` as an integer array ``(P,)`` or ``(P, 2)`` of numbers ≥ −1."""
+    return _checked(groups)[0]
+
+
+def _checked(groups: object) -> tuple[np.ndarray, bool]:
+    """:func:`check_groups`, and whether none of them is −1."""
+    group = array(groups)
+    if group.dtype.kind not in "biu":
         raise InputError(
             f"must be integers (−1 for none), got {group.dtype}",
             "number the groups 0, 1, 2 …",
@@ -190,29 +185,30 @@ def check_groups(groups: object) -> Tensor:
             "give one group per instance, or the two groups of each pair",
             argument="groups",
         )
-    if group.numel() and int(group.min()) < NO_GROUP:
+    least = int(group.min()) if group.size else 0
+    if least < NO_GROUP:
         raise InputError(
-            f"must be −1 (none) or 0, 1, 2 …, got {int(group.min())}",
+            f"must be −1 (none) or 0, 1, 2 …, got {least}",
             "use −1 for a node without a group",
             argument="groups",
         )
-    return group
+    return group, least > NO_GROUP
 
 
-def cross_groups(attributes: list[Tensor], directed: bool = False) -> GroupPairs:
+def cross_groups(attributes: list[np.ndarray], directed: bool = False) -> GroupPairs:
     """Cells of the combinations of several attributes' groups; −1 where any of them is −1.
 
     Keys and names hold the groups of every attribute, so that a combination is recognised in a
     batch with other groups.
 
-    >>> cross_groups([torch.tensor([0, 1, -1]), torch.tensor([2, 0, 1])]).names[:4]
+    >>> cross_groups([np.array([0, 1, -1]), np.array([2, 0, 1])]).names[:4]
     ('0+0', '0+1', '0+2', '1+0')
     """
-    sizes = [int(group.max()) + 1 if group.numel() else 0 for group in attributes]
-    crossed = attributes[0].long()
+    sizes = [int(group.max()) + 1 if group.size else 0 for group in attributes]
+    crossed = attributes[0].astype(np.int64)
     for group, size in zip(attributes[1:], sizes[1:], strict=True):
         none = (crossed == NO_GROUP) | (group == NO_GROUP)
-        crossed = torch.where(none, NO_GROUP, crossed * size + group.long())
+        crossed = np.where(none, NO_GROUP, crossed * size + group.astype(np.int64))
     cells = number_group_pairs(crossed, directed)
     if len(attributes) == 1:
         return cells
@@ -225,12 +221,12 @@ def cross_groups(attributes: list[Tensor], directed: bool = False) -> GroupPairs
     return replace(cells, key=digits.reshape(len(cells), -1), names=names)
 
 
-def _ends(group: Tensor) -> tuple[bool, bool]:
+def _ends(group: np.ndarray) -> tuple[bool, bool]:
     """Whether some pair has a group at both ends, and whether some has one at a single end."""
     both = lone = False
-    for part in torch.split(group, 1 << 20):
-        known = (part != NO_GROUP).sum(dim=1)
-        both, lone = both or bool((known == 2).any()), lone or bool((known == 1).any())
+    for low in range(0, len(group), PART_SIZE):
+        first, second = (group[low : low + PART_SIZE] != NO_GROUP).T
+        both, lone = both or bool((first & second).any()), lone or bool((first != second).any())
     return both, lone
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Hashable
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from linkparity.criteria.base import Layout
 from linkparity.reading.groups import NO_GROUP
@@ -12,8 +10,8 @@ from linkparity.support.arrays import smallest_integer
 
 
 def overlap(
-    names: list[Hashable], layouts: list[Layout], code: Tensor, radix: list[int]
-) -> tuple[Layout, Tensor, np.ndarray]:
+    names: list[Hashable], layouts: list[Layout], code: np.ndarray, radix: list[int]
+) -> tuple[Layout, np.ndarray, np.ndarray]:
     """Join layouts: a cell per combination that occurs, the constraints of every layout.
 
     Args:
@@ -25,10 +23,10 @@ def overlap(
     Returns:
         The joint layout, ``(P,)`` the joint cell of each pair, and ``(M,)`` pairs per joint cell.
     """
-    found, place, counts = torch.unique(code, return_inverse=True, return_counts=True)
+    found, place, counts = np.unique(code, return_inverse=True, return_counts=True)
     unconstrained = int(len(found) > 0 and found[0] == NO_GROUP)
-    place = (place - unconstrained).to(smallest_integer(len(found) + 1))
-    used = found[unconstrained:].cpu().numpy()
+    place = (place - unconstrained).astype(smallest_integer(len(found) + 1))
+    used = found[unconstrained:]
     digits = np.array(np.unravel_index(used + 1, radix)) - 1
     entries = [_entries(layout, digit) for layout, digit in zip(layouts, digits, strict=True)]
     above = np.cumsum([0] + [len(layout.rows) for layout in layouts])
@@ -53,7 +51,7 @@ def overlap(
         ),
         overlapping=True,
     )
-    return joint, place, counts[unconstrained:].cpu().numpy()
+    return joint, place, counts[unconstrained:]
 
 
 def _entries(layout: Layout, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,8 +1,6 @@
 """Weak parity: the same mean prediction within groups and between groups."""
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from linkparity.criteria.base import Criterion, Layout, one_mean_per_cell
 from linkparity.criteria.group_pairs import GroupPairs
@@ -33,9 +31,8 @@ class WeakParity(Criterion):
             )
         return one_mean_per_cell(("within", "between"), np.array([[0], [1]]))
 
-    def assign(self, code: Tensor, label: Tensor, groups: GroupPairs) -> Tensor:
+    def assign(self, code: np.ndarray, label: np.ndarray, groups: GroupPairs) -> np.ndarray:
         """0 within, 1 between."""
         first, second = np.split(groups.key, 2, axis=1)
         kind = np.where(second[:, 0] == NO_GROUP, NO_GROUP, (first != second).any(axis=1))
-        table = torch.as_tensor(np.append(kind, NO_GROUP), device=code.device)
-        return table[code]
+        return np.asarray(np.append(kind, NO_GROUP)[code])

@@ -3,15 +3,15 @@
 import csv
 import gzip
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-
-import torch
+from typing import TYPE_CHECKING
 
 from linkparity.datasets.cache import Archive, packaged
-from linkparity.graph.graph import Graph
-from linkparity.graph.validation import simple_links
+
+if TYPE_CHECKING:
+    from linkparity.graph.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Dataset:
     """A card, a function that reads the graph, and its archive (None: carried in the package)."""
 
     card: Card
-    read: Callable[[str | PathLike[str] | None], Graph]
+    read: "Callable[[str | PathLike[str] | None], Graph]"
     archive: Archive | None = None
 
-    def load(self, data: str | PathLike[str] | None = None) -> Graph:
+    def load(self, data: str | PathLike[str] | None = None) -> "Graph":
         """Read the graph and compare it with the counts of its card."""
         graph = self.read(data)
         sizes = [int((graph.group == g).sum()) for g in range(graph.num_groups)]
@@ -67,17 +67,32 @@ class Dataset:
         return graph
 
 
-def read_packaged(name: str, attribute: str) -> Graph:
+def read_packaged(name: str, attribute: str) -> "Graph":
     """The graph in ``files/name-links.csv.gz`` and ``-nodes.csv.gz``; undirected and simple."""
+    links = packaged_rows(f"{name}-links.csv.gz")
     nodes = packaged_rows(f"{name}-nodes.csv.gz")
-    links = [
-        (int(row["source"]), int(row["target"])) for row in packaged_rows(f"{name}-links.csv.gz")
-    ]
     names = sorted({row[attribute] for row in nodes})
-    once, _ = simple_links(torch.tensor(links), len(nodes))
-    group = torch.tensor([names.index(row[attribute]) for row in nodes])
+    group = [names.index(row[attribute]) for row in nodes]
     labels = tuple(row["label"] for row in nodes)
-    return Graph(len(nodes), once, group, tuple(names), None, labels, attribute)
+    pairs = [(int(row["source"]), int(row["target"])) for row in links]
+    return simple_graph(pairs, group, tuple(names), labels, attribute)
+
+
+def simple_graph(
+    links: Sequence[tuple[int, int]],
+    group: Sequence[int],
+    group_names: tuple[str, ...],
+    names: tuple[Hashable, ...],
+    attribute: str,
+) -> "Graph":
+    """The graph of links that may be repeated, or join a node to itself."""
+    import torch
+
+    from linkparity.graph.graph import Graph
+    from linkparity.graph.validation import simple_links
+
+    once, _ = simple_links(torch.tensor(links), len(group))
+    return Graph(len(group), once, torch.tensor(group), group_names, None, names, attribute)
 
 
 def packaged_rows(name: str) -> list[dict[str, str]]:

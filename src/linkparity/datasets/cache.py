@@ -15,7 +15,7 @@ from queue import Empty, Queue
 from threading import Event, Thread
 from typing import Any
 
-from linkparity.support.errors import PlainError
+from linkparity.support.errors import PlainError, require
 from linkparity.support.files import whole_file
 
 VARIABLE = "LINKPARITY_DATA"
@@ -130,6 +130,7 @@ def _unpack(content: bytes, archive: Archive) -> dict[str, bytes]:
 
 def download(archive: Archive, folder: Path) -> Path:
     """Download the archive to ``folder``; it appears there only when complete and verified."""
+    require("requests", "load")
     fix = f"put {archive.name} from {archive.url} into {folder}"
     try:
         content = _fetch(archive)

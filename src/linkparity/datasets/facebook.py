@@ -1,14 +1,14 @@
 """Ten Facebook ego networks joined; groups: the two anonymised values of gender."""
 
 from os import PathLike
+from typing import TYPE_CHECKING
 
-import torch
-
-from linkparity.datasets.base import Card, Dataset
+from linkparity.datasets.base import Card, Dataset, simple_graph
 from linkparity.datasets.cache import Archive, read_files, read_manifest
-from linkparity.graph.graph import Graph
-from linkparity.graph.validation import simple_links
 from linkparity.reading.groups import NO_GROUP
+
+if TYPE_CHECKING:
+    from linkparity.graph.graph import Graph
 
 FEATURES = ("gender;anonymized feature 77", "gender;anonymized feature 78")
 
@@ -41,7 +41,7 @@ ARCHIVE = Archive(
 )
 
 
-def read(data: str | PathLike[str] | None = None) -> Graph:
+def read(data: str | PathLike[str] | None = None) -> "Graph":
     """All ego networks in one graph, each ego linked to everybody in its network.
 
     A node is kept when exactly one of the two features is set, in ``N.feat`` or, for the ego,
@@ -64,11 +64,10 @@ def read(data: str | PathLike[str] | None = None) -> Graph:
         ]
     nodes = sorted(group)
     number = {node: i for i, node in enumerate(nodes)}
-    pairs = torch.tensor([(number[a], number[b]) for a, b in links])
-    once, _ = simple_links(pairs, len(nodes))
-    groups = torch.tensor([group[node] for node in nodes])
-    whole = Graph(len(nodes), once, groups, tuple(CARD.groups), None, tuple(nodes), CARD.attribute)
-    return whole.subgraph(groups >= 0)
+    pairs = [(number[a], number[b]) for a, b in links]
+    groups = [group[node] for node in nodes]
+    whole = simple_graph(pairs, groups, tuple(CARD.groups), tuple(nodes), CARD.attribute)
+    return whole.subgraph(whole.group >= 0)
 
 
 def _gender(values: list[str]) -> int:

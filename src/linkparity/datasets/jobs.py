@@ -1,12 +1,13 @@
 """A synthetic job board: seekers, vacancies, a recommender's scores; groups: gender of seekers."""
 
 from os import PathLike
-
-import torch
+from typing import TYPE_CHECKING
 
 from linkparity.datasets.base import Card, Dataset, packaged_rows
-from linkparity.graph.graph import Graph
 from linkparity.reading.groups import NO_GROUP
+
+if TYPE_CHECKING:
+    from linkparity.graph.graph import Graph
 
 CARD = Card(
     name="jobs",
@@ -26,8 +27,12 @@ CARD = Card(
 )
 
 
-def read(data: str | PathLike[str] | None = None) -> Graph:
+def read(data: str | PathLike[str] | None = None) -> "Graph":
     """Seekers on side 0 with their gender, vacancies on side 1; a link per pair that fits."""
+    import torch
+
+    from linkparity.graph.graph import Graph
+
     people = packaged_rows("jobs-people.csv.gz")
     number = {row["node"]: place for place, row in enumerate(people)}
     pairs = packaged_rows("jobs-scores.csv.gz")

@@ -1,14 +1,16 @@
 """MovieLens 100K: who rated which movie; groups: age of the users, in seven bins."""
 
 from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from linkparity.datasets.base import Card, Dataset
 from linkparity.datasets.cache import Archive, read_files, read_manifest
-from linkparity.graph.graph import Graph
 from linkparity.reading.groups import NO_GROUP
+
+if TYPE_CHECKING:
+    from linkparity.graph.graph import Graph
 
 CUTS = (18, 25, 35, 45, 50, 56)
 BINS = ("under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56 and over")
@@ -43,11 +45,15 @@ ARCHIVE = Archive(
 )
 
 
-def read(data: str | PathLike[str] | None = None) -> Graph:
+def read(data: str | PathLike[str] | None = None) -> "Graph":
     """Users on side 0 with their age, movies on side 1 without a group; a link per rating.
 
     Names are the ids of users and movies in the published files.
     """
+    import torch
+
+    from linkparity.graph.graph import Graph
+
     contents = read_files(ARCHIVE, data)
     users = [line.split("|") for line in contents["u.user"].decode("latin-1").splitlines()]
     ratings = np.array(contents["u.data"].split(), dtype=np.int64).reshape(-1, 4)

@@ -1,12 +1,14 @@
 """Political blogs of the 2004 US election, linked by hyperlinks; groups: party."""
 
 from os import PathLike
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from linkparity.datasets.base import Card, Dataset, read_packaged
-from linkparity.graph.graph import Graph
+
+if TYPE_CHECKING:
+    from linkparity.graph.graph import Graph
 
 CARD = Card(
     name="polblogs",
@@ -30,19 +32,21 @@ CARD = Card(
 )
 
 
-def read(data: str | PathLike[str] | None = None) -> Graph:
+def read(data: str | PathLike[str] | None = None) -> "Graph":
     """The largest component of the undirected simple graph, as in the paper."""
+    import torch
+
     whole = read_packaged(CARD.name, CARD.attribute)
-    return whole.subgraph(_largest_component(whole))
+    return whole.subgraph(torch.from_numpy(_largest_component(whole)))
 
 
-def _largest_component(graph: Graph) -> Tensor:
+def _largest_component(graph: "Graph") -> np.ndarray:
     """``(num_nodes,)`` bool: the nodes of the largest connected component."""
     from scipy.sparse.csgraph import connected_components
 
     _, component = connected_components(graph.adjacency(), directed=False)
-    label = torch.from_numpy(component).long()
-    return label == torch.bincount(label).argmax()
+    largest: np.ndarray = component == np.bincount(component).argmax()
+    return largest
 
 
 DATASET = Dataset(CARD, read)

@@ -1,9 +1,12 @@
 """Books on US politics, linked where bought together; groups: leaning, three of them."""
 
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from linkparity.datasets.base import Card, Dataset, read_packaged
-from linkparity.graph.graph import Graph
+
+if TYPE_CHECKING:
+    from linkparity.graph.graph import Graph
 
 CARD = Card(
     name="polbooks",
@@ -23,7 +26,7 @@ CARD = Card(
 )
 
 
-def read(data: str | PathLike[str] | None = None) -> Graph:
+def read(data: str | PathLike[str] | None = None) -> "Graph":
     """The whole graph, as published."""
     return read_packaged(CARD.name, CARD.attribute)
 

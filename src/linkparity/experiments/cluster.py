@@ -9,7 +9,6 @@ from linkparity.experiments.rows import Row
 from linkparity.experiments.worker_pool import Worker
 from linkparity.support.errors import InputError, require
 
-INSTALL = "linkparity[dask]"
 #: Seconds to wait for the scheduler.
 TIMEOUT = 20
 #: Processes of this Dask worker that have nothing to do; they end with it.
@@ -26,7 +25,7 @@ def fit_on_cluster(fits: Sequence[Fit], scheduler: str) -> Generator[tuple[Fit, 
         fits: What to fit.
         scheduler: Its address, such as ``tcp://host:8786``.
     """
-    distributed = require("distributed", "--scheduler", INSTALL)
+    distributed = require("distributed", "--scheduler")
     with _client(distributed, scheduler) as client:
         futures = {client.submit(fit_here, fit, pure=False): fit for fit in fits}
         try:

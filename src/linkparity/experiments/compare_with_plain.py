@@ -131,7 +131,7 @@ def _measured(predictor: LinkPredictor, split: Split, run: Run) -> tuple[float, 
     criterion = trained_criterion(predictor.criterion or "dp")
     own = [criterion.name] if criterion.name in MEASURED else []
     sets = scored_sets(
-        predictor, split, None, pairs=TEST_PAIRS[run.test_pairs],
+        predictor, split, None, over=TEST_PAIRS[run.test_pairs],
         min_pairs=run.scores.scored.min_pairs,
     )  # fmt: skip
     scores = measure(sets, ["auc", *own])

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from statistics import fmean, median, stdev
 from typing import Any, NamedTuple, overload
 
+from linkparity.experiments.model_defaults import DEFAULTS
 from linkparity.experiments.rows import Row
 from linkparity.experiments.rows_file import read_rows
 from linkparity.metrics.measures import MEASURES
 from linkparity.support.display import Displayed, Grid, format_number
+from linkparity.support.errors import require
 
 #: Keys of a row that a frame leaves out, because they hold more than one value.
 NESTED = ("intervals", "cells", "reasons", "notes", "versions", "history", "quantiles")
@@ -116,9 +118,7 @@ def method_labels(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _default_strength(row: Row) -> float | None:
-    from linkparity.models import MODELS
-
-    return MODELS[row.model].strength if row.model in MODELS else None
+    return DEFAULTS[row.model].strength if row.model in DEFAULTS else None
 
 
 def _varying(row: Row) -> dict[str, Any]:
@@ -180,10 +180,9 @@ class Results(Displayed, Sequence[Row]):
 
     def to_frame(self) -> Any:
         """A pandas frame: one row per fit, one column per value, settings as ``settings.pairs``."""
-        import pandas as pd
-
         rows = [row.to_dict() for row in self.rows]
-        return pd.DataFrame([flat(row) for row in rows])
+        pandas = require("pandas", "Results.to_frame", "pandas")
+        return pandas.DataFrame([flat(row) for row in rows])
 
     def document(self) -> list[Grid | str]:
         """A table per data set, then the failures."""

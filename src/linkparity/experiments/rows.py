@@ -8,13 +8,9 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from linkparity.experiments.row_schema import check_row
 from linkparity.metrics.measures import MEASURES
 from linkparity.metrics.results import CellScore
-from linkparity.models import MODELS, LinkModel
-from linkparity.models.training.objective import chosen_pairs
 from linkparity.support.display import or_nan, or_none
 from linkparity.support.errors import InputError
 from linkparity.support.registry import did_you_mean
@@ -119,6 +115,8 @@ class Row:
     @classmethod
     def of(cls, run: "Run") -> "Row":
         """The row of a finished run."""
+        import torch
+
         predictor, scores = run.predictor, run.scores
         settings = predictor_settings(predictor)
         return cls(
@@ -204,6 +202,9 @@ class Row:
 
 def predictor_settings(predictor: "LinkPredictor") -> dict[str, Any]:
     """Parameters with the values that were used; the gamma of a plain model is 0."""
+    from linkparity.models import MODELS, LinkModel
+    from linkparity.models.training.objective import chosen_pairs
+
     params = predictor.get_params()
     made = MODELS[params["model"]] if isinstance(params["model"], str) else params["model"]
     own = ("model", "criterion", "seed", "strength")

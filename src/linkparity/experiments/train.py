@@ -24,7 +24,7 @@ from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
 from linkparity.support.registry import Registry
 
-#: What a run's measures are about → ``pairs`` of :func:`~linkparity.evaluate`.
+#: What a run's measures are about → ``over`` of :func:`~linkparity.evaluate`.
 TEST_PAIRS = Registry("kind of test pairs", {"candidates": "candidates", "paper": "test"})
 NOTHING_HELD_OUT = (
     "No link was held out: the model knows all of them, and only what needs no held-out link is "
@@ -119,8 +119,8 @@ def train_run(
         min_pairs: pairs that a pair of groups must have to count in dp, links in eo.
     """
     measured = "candidates" if test == 0 else test_pairs or default_test_pairs(predictor)
-    pairs = TEST_PAIRS[measured]
-    check_measures(measures, pairs == "candidates", "use {test_pairs=candidates}", "train_run")
+    over = TEST_PAIRS[measured]
+    check_measures(measures, over == "candidates", "use {test_pairs=candidates}", "train_run")
     _check_test(test, refit, test_pairs, save_test)
     if out is not None:
         check_place(out, replace)
@@ -129,8 +129,8 @@ def train_run(
     say(f"training on {counted(split.train.num_links, 'link')}")
     fit_uninterrupted(predictor, split.train, on_epoch)
     held_out = split.test.index[split.test.label == 1]
-    say("scoring all candidates" if pairs == "candidates" else "scoring the test pairs")
-    sets = scored_sets(predictor, split, seed=predictor.seed, pairs=pairs, min_pairs=min_pairs)
+    say("scoring all candidates" if over == "candidates" else "scoring the test pairs")
+    sets = scored_sets(predictor, split, seed=predictor.seed, over=over, min_pairs=min_pairs)
     scores = measure(sets, measures, on_measure=lambda name: say(f"measuring {name}"))
     predictor.held_out_ = held_out if len(held_out) else None
     if test == 0:

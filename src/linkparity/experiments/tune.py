@@ -267,7 +267,7 @@ def _fitted_within(
 
     def scored(predictor: LinkPredictor) -> dict[str, ScoredPairs]:
         return scored_sets(
-            predictor, split, seed=predictor.seed, pairs="candidates", min_pairs=search.min_pairs
+            predictor, split, seed=predictor.seed, over="candidates", min_pairs=search.min_pairs
         )
 
     predictor = search.refit(chosen, split.train)

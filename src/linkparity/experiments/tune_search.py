@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkparity.criteria import Cells
-from linkparity.criteria.group_pairs import possible_kinds
+from linkparity.criteria.constrained_group_pairs import possible_kinds
 from linkparity.experiments.steady_eo import SteadyEo
 from linkparity.experiments.train import fit_uninterrupted
 from linkparity.experiments.tune_trials import (
@@ -253,7 +253,7 @@ class Search:
         """The trial of a fitted predictor."""
         scores = evaluate(
             predictor, self.split, 0.95 if self.confident else None, seed=predictor.seed,
-            pairs="candidates", measures=["auc", *self.max_gap], min_pairs=self.min_pairs,
+            over="candidates", measures=["auc", *self.max_gap], min_pairs=self.min_pairs,
         )  # fmt: skip
         plain = predictor.criterion is None
         judged = {name: self._judged(name, scores, steady, plain) for name in self.max_gap}

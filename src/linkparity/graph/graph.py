@@ -30,8 +30,9 @@ from linkparity.reading.groups import (
     sides_with_groups,
     take_numbers,
 )
-from linkparity.support.arrays import integers, whole_number
+from linkparity.support.arrays import whole_number
 from linkparity.support.errors import require, warn
+from linkparity.support.tensors import integers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -281,7 +282,7 @@ class Graph:
 
     def to_pyg(self) -> Any:
         """A PyTorch Geometric ``Data`` that holds each link in both directions."""
-        data = require("torch_geometric.data", "Graph.to_pyg", "linkparity[pyg]")
+        data = require("torch_geometric.data", "Graph.to_pyg")
         extra: dict[str, Any] = {"group_names": list(self.group_names)}
         for name, value in (("side", self.side), ("attribute", self.attribute)):
             if value is not None:

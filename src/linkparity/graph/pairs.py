@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from linkparity.graph.graph import Graph
-from linkparity.support.arrays import check_labels, check_weights, integers
 from linkparity.support.errors import InputError
 from linkparity.support.randomness import random_distinct
+from linkparity.support.tensors import check_labels, check_weights, integers
 
 BLOCK = 2**20
 

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 
 from linkparity.criteria.group_pairs import check_groups
 from linkparity.reading.groups import NO_GROUP, is_unknown, number_groups
-from linkparity.support.arrays import check_labels, check_weights
+from linkparity.support.arrays import check_labels, check_weights, plain
 from linkparity.support.errors import InputError
 
 
@@ -41,7 +40,7 @@ def group_array(caller: str, groups: object, size: int) -> np.ndarray:
     if groups is None:
         fix = "give (P, 2) integers, −1 for none"
         raise InputError("are missing", fix, argument="groups", caller=caller)
-    found = check_groups(np.array(_detached(groups))).numpy().astype(np.int64)
+    found = check_groups(groups).astype(np.int64)
     if len(found) != size:
         problem = f"must have one row per score, {size}, got {len(found)}"
         raise InputError(problem, argument="groups", caller=caller)
@@ -59,7 +58,7 @@ def numbered_names(
     (array([[ 1,  0],
            [ 0, -1]]), ('a', 'b'))
     """
-    found = np.asarray(_detached(groups))
+    found = np.asarray(plain(groups))
     if found.dtype.kind not in "OSTU" or not found.ndim:
         return groups, tuple(names)
     values = found.ravel()
@@ -89,7 +88,7 @@ def node_array(caller: str, nodes: object, size: int) -> np.ndarray | None:
     """``nodes`` as ``(P, 2)`` ids, whole numbers or text, or None."""
     if nodes is None:
         return None
-    found = np.array(_detached(nodes))
+    found = np.array(plain(nodes))
     fix = "give the ids of both nodes of each pair"
     if found.shape != (size, 2):
         problem = f"must have the shape ({size}, 2), got {found.shape}"
@@ -104,12 +103,4 @@ def node_array(caller: str, nodes: object, size: int) -> np.ndarray | None:
 
 def float_array(values: object) -> np.ndarray:
     """A float64 copy of anything array-like, tensors of any device and precision included."""
-    return np.array(_detached(values), dtype=np.float64)
-
-
-def _detached(values: object) -> object:
-    """Tensors without graph and device; floats as float64, because numpy has no bfloat16."""
-    if not isinstance(values, torch.Tensor):
-        return values
-    values = values.detach().cpu()
-    return (values.double() if values.is_floating_point() else values).numpy()
+    return np.array(plain(values), dtype=np.float64)

@@ -1,5 +1,6 @@
 """Score a model on held-out pairs: every measure, with its interval and its number of pairs."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,6 @@ import numpy as np
 
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.criteria.cells import find_criterion
-from linkparity.metrics.candidates import graph_pairs, on_candidates, sample_notes
 from linkparity.metrics.cell_means import GapDetails, gap_details
 from linkparity.metrics.checks import check_scores
 from linkparity.metrics.fairlearn_frame import cell_frame
@@ -17,6 +17,7 @@ from linkparity.metrics.measures import MEASURES, check_measures, measurable, ta
 from linkparity.metrics.results import CellScore, Measured, by_measure, cell_scores
 from linkparity.metrics.scored_pairs import ScoredPairs
 from linkparity.support.arrays import logit
+from linkparity.support.errors import require
 from linkparity.support.registry import Registry
 
 if TYPE_CHECKING:
@@ -63,8 +64,7 @@ class Scores(Measured):
 
         ``frame.attrs["notes"]`` has the sentences to read with the numbers.
         """
-        import pandas as pd
-
+        pd = require("pandas", "Scores.to_frame", "pandas")
         none = (float("nan"), float("nan"))
         why = {name.removesuffix(" interval"): reason for name, reason in self.reasons.items()}
         rows = [
@@ -86,7 +86,8 @@ def evaluate(
     seed: int = 0,
     *,
     intervals: str = "nodes",
-    pairs: str = "test",
+    over: str = "test",
+    pairs: str | None = None,
     measures: Sequence[str] | None = None,
     min_pairs: int = 0,
 ) -> Scores:
@@ -101,18 +102,23 @@ def evaluate(
         seed: Random seed of the intervals and of ``rb``.
         intervals: ``nodes`` allows for pairs that share nodes, ``pairs`` treats them as
             independent, which is too narrow.
-        pairs: With ``"candidates"``, ``dp``, ``rdp`` and ``kl`` are over every pair that is no
+        over: With ``"candidates"``, ``dp``, ``rdp`` and ``kl`` are over every pair that is no
             training link, which is what can be recommended, and ``auc_candidates`` stands beside
             ``auc``; above ten million pairs, over samples. That is the gap of the scores one would
             deploy, no held-out estimate. The other measures are over the test pairs.
+        pairs: Old name of ``over``.
         measures: Names of the measures wanted, all by default; the others are ``nan``.
         min_pairs: Pairs that a pair of groups must have to count in ``dp``, links in ``eo``.
 
     ``kl`` is measured for ``model.criterion`` where that is one of linkparity's, else for ``dp``.
     """
-    kind = intervals
-    check_measures(measures, pairs != "test", "use {pairs=candidates}", "evaluate")
-    sets = scored_sets(model, split, confidence, view, seed, kind, pairs, min_pairs)
+    require("torch", "evaluate")
+    if pairs is not None:
+        said = f"evaluate: pairs={pairs!r} is now called over={pairs!r}"
+        warnings.warn(said, DeprecationWarning, stacklevel=2)
+        over = pairs
+    check_measures(measures, over != "test", "use {over=candidates}", "evaluate")
+    sets = scored_sets(model, split, confidence, view, seed, intervals, over, min_pairs)
     return measure(sets, measures)
 
 
@@ -123,17 +129,19 @@ def scored_sets(
     view: str = "subgroup",
     seed: int = 0,
     intervals: str = "nodes",
-    pairs: str = "test",
+    over: str = "test",
     min_pairs: int = 0,
 ) -> dict[str, ScoredPairs]:
     """Score the pairs that :func:`evaluate` measures, with its arguments.
 
     Returns:
-        The held-out pairs as ``"test"``; with ``pairs="candidates"`` also the candidates, for
+        The held-out pairs as ``"test"``; with ``over="candidates"`` also the candidates, for
         means, for ranks, and for ranks of held-out links, as ``"means"``, ``"ranks"``, ``"links"``.
     """
+    from linkparity.metrics.candidates import graph_pairs, on_candidates
+
     graph, test = split.train, split.test
-    PAIRS[pairs]
+    PAIRS[over]
     INTERVALS[intervals]
     predict, kind = _predictor(model)
     criterion = getattr(model, "criterion", None)
@@ -150,7 +158,7 @@ def scored_sets(
         criterion=criterion if ours else "dp", view=view, confidence=confidence, seed=seed,
         min_pairs=min_pairs, by_node=intervals == "nodes",
     )  # fmt: skip
-    if pairs == "test":
+    if over == "test":
         return {"test": scored}
 
     def logits(index: np.ndarray) -> np.ndarray:
@@ -218,7 +226,7 @@ def score_pairs(
     0.9
     """
     INTERVALS[intervals]  # an unknown name is refused before any work
-    check_measures(measures, False, "use evaluate with {pairs=candidates}", "score_pairs")
+    check_measures(measures, False, "use evaluate with {over=candidates}", "score_pairs")
     scored = ScoredPairs.of(
         logits, groups, labels, weight, prob=prob, names=group_names, embedding=embedding,
         node_group=node_group, baseline=baseline, criterion=criterion, view=view,
@@ -253,6 +261,8 @@ def measure(
     if not candidates:
         cells = cell_scores(test.means, test.labelled, found)
     else:
+        from linkparity.metrics.candidates import sample_notes
+
         notes[:0] = [PAIRS["candidates"], *sample_notes(given["means"])]
         cells = cell_scores(sets["means"].means, True, {"dp": found["dp"]})
         cells = _with_test_links(cells, cell_scores(test.means, True, {"eo": found["eo"]}))

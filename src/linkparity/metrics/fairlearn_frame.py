@@ -9,7 +9,7 @@ import numpy as np
 
 from linkparity.metrics.cell_means import cell_labels
 from linkparity.metrics.scored_pairs import ScoredPairs
-from linkparity.support.errors import InputError
+from linkparity.support.errors import InputError, require
 from linkparity.support.registry import Registry
 
 
@@ -29,8 +29,7 @@ def cell_frame(scored: ScoredPairs) -> Any:
 
 def plain_frame(scored: ScoredPairs) -> Any:
     """``overall``, ``by_group`` and ``difference`` from the cells' means, with pandas alone."""
-    import pandas as pd
-
+    pd = require("pandas", "Scores.frame", "pandas")
     cells = scored.means
     columns = {"pairs": cells.pairs.astype(float), "mean": cells.mean}
     weights = {"mean": cells.weight}
@@ -53,8 +52,7 @@ def plain_frame(scored: ScoredPairs) -> Any:
 
 def metric_frame(scored: ScoredPairs) -> Any:
     """A ``fairlearn.metrics.MetricFrame`` of the scored pairs, one row per pair and cell."""
-    import pandas as pd
-
+    pd = require("pandas", "Scores.frame", "pandas")
     rows = scored.rows
     times = scored.member[rows.kind].tocoo()
     pair, cell = np.repeat(times.row, times.data), np.repeat(times.col, times.data)

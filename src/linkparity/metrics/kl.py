@@ -4,7 +4,6 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from linkparity.criteria import CRITERIA, Criterion
 from linkparity.criteria.cells import find_criterion
@@ -16,6 +15,7 @@ from linkparity.pairs.fit import fit_pairs
 from linkparity.pairs.source import Kinds
 from linkparity.projection.solver import Infeasible, NotConverged
 from linkparity.reading.groups import NO_GROUP
+from linkparity.support.arrays import array
 from linkparity.support.errors import InputError
 
 
@@ -56,10 +56,10 @@ def _by_kind(scored: ScoredPairs, criterion: Criterion) -> tuple[ScoredPairs, Cr
         return scored, criterion
     assert isinstance(source, ArrayPairs)
     if criterion.cells is not None:
-        cell = criterion.cells.numpy(force=True)
+        cell = array(criterion.cells)
         kinds = Kinds.all(np.arange(int(cell.max(initial=-1)) + 1)[:, None], 1)
         known = copy(criterion)
-        known.cells = torch.from_numpy(kinds.pair)
+        known.cells = kinds.pair
         moved = source.recoded(cell + 1, kinds)
         return replace(scored, source=moved, known={}), known
     assert scored.baseline is not None
@@ -91,7 +91,7 @@ def _project(scored: ScoredPairs, criterion: Criterion, kinds: Kinds) -> Estimat
         if scored.name:
             raise
         return _none(str(error))
-    count = int(totals.heavy[found.cells.cell.numpy() >= 0].sum())
+    count = int(totals.heavy[found.cells.code >= 0].sum())
     cells = int(np.count_nonzero(found.cells.mass))
     if cells < (2 if criterion.cells is None else 1):
         reason = f"needs pairs in two cells of {criterion.name}, got {cells}"

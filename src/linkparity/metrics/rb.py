@@ -7,6 +7,7 @@ import numpy as np
 
 from linkparity.metrics.intervals.estimates import NAN, Estimate
 from linkparity.metrics.scored_pairs import ScoredPairs
+from linkparity.support.errors import require
 from linkparity.support.randomness import random_distinct, stream
 
 HELD_OUT = 0.2
@@ -41,8 +42,10 @@ def rb(scored: ScoredPairs) -> Estimate:
     if len(kept) < 2:
         reason = f"needs two groups of {MIN_GROUP} nodes or more, got {len(kept)}"
         return Estimate(NAN, int(sizes[kept].sum()), "nodes", reason=reason, note=note)
+    require("sklearn", "rb")
     nodes = np.flatnonzero(np.isin(scored.node_group, kept))
     if len(nodes) > MAX_NODES:
+        require("torch", "rb of a sample")
         sampled = f"over a random sample of {MAX_NODES:,} of {len(nodes):,} nodes"
         note = "; ".join(filter(None, (sampled, note)))
         nodes = _sample(nodes, scored.node_group[nodes], scored.seed)

@@ -235,7 +235,7 @@ def _embedding(
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     points = None if embedding is None else float_array(embedding)
     side, _ = numbered_names(node_group, (), CALLER)
-    group = None if node_group is None else integers(side, "node_group", CALLER).numpy()
+    group = None if node_group is None else integers(side, "node_group", CALLER)
     if points is None or group is None:
         return points, group
     if points.ndim != 2 or len(points) != len(group):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, leaky_relu
 
-from linkparity.criteria.group_pairs import cell_table, possible_pairs
+from linkparity.criteria.constrained_group_pairs import cell_table, possible_pairs
 from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel, group_cells
 from linkparity.models.fairwalk import Walker

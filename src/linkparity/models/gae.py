@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from linkparity.graph.graph import Graph
 from linkparity.models.base import LinkModel
-from linkparity.support.arrays import tensor
 from linkparity.support.errors import InputError
+from linkparity.support.tensors import tensor
 
 DROPOUT = 0.5
 

@@ -31,7 +31,7 @@ from linkparity.models.training.objective import Epoch
 from linkparity.projection import FairnessRegularizer, NotConverged
 from linkparity.projection.fit import Fit
 from linkparity.projection.solver import Problem
-from linkparity.projection.sums import tensor_sums
+from linkparity.projection.tensor_sums import tensor_sums
 from linkparity.support.errors import InputError
 
 #: Largest gradient per node of the mean loss at the end; what is aimed at, and what is enough.
@@ -150,7 +150,7 @@ class _Problem:
             weight = weight if self.links else weight * (1 - label)
         groups = group[ends]
         cells = Cells.prepare(groups, self.criterion, label.long(), weight)
-        kept = torch.arange(len(ends)) if cells.order is None else cells.order.long()
+        kept = slice(None) if cells.order is None else torch.from_numpy(cells.order).long()
         again = Cells.prepare(groups[kept], self.criterion, label[kept].long(), weight[kept])
         return ends[kept], again
 
@@ -219,7 +219,7 @@ class _Problem:
     def _second_derivative(self, x: Tensor, fit: Fit) -> _Curvature:
         """The second derivative of the divergence; see the head of this file."""
         cells, through = self.cells, self.target == "model"
-        weight = torch.ones_like(x) if cells.weight is None else cells.weight
+        weight = torch.ones_like(x) if cells.weight is None else torch.from_numpy(cells.weight)
         h, q = torch.sigmoid(x), torch.sigmoid(x + self._spread(fit.tilt))
         slope, tilted = weight * h * (1 - h), weight * q * (1 - q)
         factor = self._spread(fit.target_gradient_factor if through else np.zeros(len(cells.mass)))
@@ -227,7 +227,7 @@ class _Problem:
         beta = self._gather_rows(fit.problem.entries, tilted)
         if through:
             beta -= self._through(fit.problem, slope)
-        spread = fit.problem.entries.absolute_times(cells.sum(tilted)[cells.mass > 0])
+        spread = fit.problem.entries.absolute_times(cells.sum(tilted.numpy())[cells.mass > 0])
         multiplier, block, mass = fit.solution.multiplier, fit.problem.block, fit.problem.weight
         binding = (multiplier != 0) | (fit.problem.tolerance == 0)
         rows = (beta / torch.from_numpy(spread)[:, None].sqrt())[torch.from_numpy(binding)]

@@ -177,7 +177,7 @@ def listed_pairs(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if int(groups.max(initial=-1)) >= MAX_LISTED:
         return occurring_pairs(groups)
     numbered = number_group_pairs(groups)
-    return numbered.key, numbered.code.numpy()
+    return numbered.key, numbered.code
 
 
 def _numbered(ids: np.ndarray) -> tuple[int, np.ndarray]:

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 
-from linkparity.criteria.group_pairs import possible_pairs
+from linkparity.criteria.constrained_group_pairs import possible_pairs
 from linkparity.graph.graph import Graph
 from linkparity.graph.pairs import PairSpace
 from linkparity.pairs.arrays import ArrayPairs, Columns

@@ -44,6 +44,7 @@ class Tilted:
         kl: distance to parity in nats per constrained pair, by label where the criterion is.
         kl_applied: nats per row that the tilts apply to.
         residual: largest distance of a constrained mean from its target; None for given tilts.
+        duality_gap: ``kl`` less its lower bound, per constrained pair; None for given tilts.
         free: cells with rows but without a constraint.
     """
 
@@ -56,6 +57,7 @@ class Tilted:
     kl: float
     kl_applied: float
     residual: float | None
+    duality_gap: float | None = None
     free: tuple[int, ...] = ()
 
     @property
@@ -147,7 +149,7 @@ def fit_pairs(
     if target == "data" and ((kinds.label < 0) & (totals.plain.count > 0)).any():
         problem = "'data' needs a label in every row"
         raise InputError(problem, where=where, argument="target")
-    cell = cells.cell.numpy()
+    cell = cells.code
     size = len(cells.mass)
     goal = FitGoal.of(cells, target, tolerance)
     rows = SourceSums(source, totals, cell, size)
@@ -158,10 +160,11 @@ def fit_pairs(
     if reach is not None:
         _check_reach(kinds.names, reach, goal.tolerance, where)
         live, goal = reach.loosened(goal)
-    fit, kl, residual = None, 0.0, 0.0
+    fit, kl, residual, gap = None, 0.0, 0.0, 0.0
     if live.total:
         fit = _fit_twice(totals, live, goal, exact)
-        residual = fit.residual(exact(fit.tilt))
+        now = exact(fit.tilt)
+        residual, gap = fit.residual(now), fit.duality_gap(now)
         kl = fit.divergence(rows, exact(fit.tilt)) if divergence else np.nan
     tilt, targets = (np.zeros(size), {}) if fit is None else (fit.tilt, fit.targets)
     fixed = 0.0
@@ -170,8 +173,9 @@ def fit_pairs(
         fixed = reach.residual(targets)
     kl, target = kl / cells.total, one_or_all(targets)
     found = Tilted(
-        cells.criterion, tilt_by, cells, rows, tilt, target, kl, kl, max(residual, fixed)
-    )
+        cells.criterion, tilt_by, cells, rows, tilt, target, kl, kl, max(residual, fixed),
+        gap / cells.total,
+    )  # fmt: skip
     if found.predicts and not cells.criterion.tilts_by_group:
         return _tilt_by_groups(found, fit, exact, fixed, divergence)
     return found
@@ -202,7 +206,7 @@ def _tilt_by_groups(
             lambda: SaturatedSums(BinnedSums(totals, live), exact.ones, exact.zeros),
             totals.bound,
         )
-    sums = SourceSums(source, totals, groups.cell.numpy(), len(groups.mass))
+    sums = SourceSums(source, totals, groups.code, len(groups.mass))
     moved = float(sums.divergence(by.tilt).sum()) / groups.total if divergence else np.nan
     constrained = np.bincount(owners(found.cells, groups), found.cells.mass, len(none)) > 0
     return replace(

@@ -316,7 +316,7 @@ class SourceSums:
 def sums_as_given(totals: Totals, cells: Cells) -> Sums:
     """The sums per cell of all scores, without tilts."""
     yes, no = totals.yes + totals.ones, totals.no + totals.zeros
-    cell, size = cells.cell.numpy(), len(cells.mass)
+    cell, size = cells.code, len(cells.mass)
     return Sums(*(gather(cell, part, size) for part in (yes, no, totals.spread)))
 
 
@@ -330,7 +330,7 @@ class BinnedSums:
 
     def __init__(self, totals: Totals, cells: Cells) -> None:
         kind, count, logit = totals.binned
-        cell = cells.cell.numpy()[kind]
+        cell = cells.code[kind]
         inside = cell >= 0
         self.cell, self.size = cell[inside], len(cells.mass)
         self.logit, self.count = logit[inside], count[inside]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
+from linkparity.experiments.model_defaults import DEFAULTS
 from linkparity.experiments.results import Spread, Summary
-from linkparity.models import MODELS
 from linkparity.paper.published import GAMMA, PAIRS, Published, published
 from linkparity.support.display import or_none
 
@@ -111,17 +111,17 @@ def published_row(summary: Summary) -> dict[str, Published]:
 
 def has_paper_settings(summary: Summary) -> bool:
     """Whether a result is like the paper's rows: test pairs, γ, pairs, and the models' defaults."""
-    settings, made = summary.settings, MODELS.get(summary.model)
+    settings, defaults = summary.settings, DEFAULTS.get(summary.model)
     if any(row.test_pairs != "paper" for row in summary.rows):
         return False
     changed = (settings.get(name) for name in ("postprocess", "tolerance", "max_gap"))
-    if made is None or any(changed):
+    if defaults is None or any(changed):
         return False
     trained = summary.criterion != "none"
     if trained and (summary.gamma, settings.get("pairs")) != (GAMMA, PAIRS):
         return False
-    own = {name: getattr(made, name) for name in ("dimension", "epochs", "lr")}
-    return all(settings.get(name) == value for name, value in own.items())
+    own = ("dimension", "epochs", "lr")
+    return all(settings.get(name) == getattr(defaults, name) for name in own)
 
 
 def verdict(

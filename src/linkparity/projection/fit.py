@@ -7,7 +7,6 @@ from itertools import compress
 from typing import Protocol
 
 import numpy as np
-from torch import Tensor
 
 from linkparity.criteria import Cells
 from linkparity.projection.solver.coupled import solve_coupled
@@ -23,7 +22,7 @@ from linkparity.projection.solver.problem import (
     target_logit,
 )
 from linkparity.projection.sums import Sums, SumSource
-from linkparity.support.arrays import expit, tensor
+from linkparity.support.arrays import array, expit, plain
 from linkparity.support.errors import InputError
 from linkparity.support.registry import nearest
 
@@ -113,10 +112,19 @@ class Fit:
 
         For fixed multipliers its gradient in the logits is ``w (h − h_t)``.
         """
+        return float(source.divergence(self.tilt).sum()) - self.duality_gap(now)
+
+    def duality_gap(self, now: Sums) -> float:
+        r"""Divergence of the tilted pairs less :meth:`dual_value`, in nats, from the sums there.
+
+        .. math:: \lambda\cdot(A S - b)
+
+        0 at the exact solution.
+        """
         problem, multiplier = self.problem, self.solution.multiplier
         edge = shift_logit(self.solution.target_logit, -problem.tolerance * np.sign(multiplier))
         lack = problem.lack(_with_weight(now, self.cells), edge)
-        return float(source.divergence(self.tilt).sum() + multiplier @ (problem.weight * lack))
+        return -float(multiplier @ (problem.weight * lack)) + 0.0
 
     def divergence(self, source: PairSums, now: Sums) -> float:
         """KL-divergence of the projection to the model, exact to second order in the residual."""
@@ -216,7 +224,8 @@ def one_or_all(targets: dict[Hashable, float]) -> float | dict[Hashable, float]:
 def read_target(target: object, cells: Cells) -> Target:
     """Check a target: a name, one number, or a number per block of constraints."""
     blocks = cells.layout.blocks
-    if isinstance(target, np.ndarray | Tensor):
+    target = plain(target)
+    if isinstance(target, np.ndarray):
         target = target.tolist()
     if cells.layout.right is not None and target != "model":
         raise _refused(
@@ -284,7 +293,7 @@ def _tilts(start: object, cells: Cells) -> np.ndarray:
     """Initial tilts, 0 for cells without weight."""
     if start is None:
         return np.zeros(len(cells.mass))
-    tilt = tensor(start).detach().cpu().double().numpy()
+    tilt = array(start).astype(np.float64)
     if tilt.shape != cells.mass.shape or not np.isfinite(tilt).all():
         raise _refused(
             f"must be {len(cells.mass)} finite tilts, one per cell, got {tilt.size} of which "

@@ -8,28 +8,34 @@ r"""The I-projection of a link model onto the models at parity: section 3.3 of t
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
 from linkparity.criteria.cells import check_prepared
 from linkparity.projection.fit import Fit, FitGoal, fit_tilts, no_target
+from linkparity.projection.logits import ArrayLogits, Logits, LogitSums, add_tilts
 from linkparity.projection.solver import NotConverged
 from linkparity.projection.subsample import subsample
-from linkparity.projection.sums import TensorSums, tensor_sums
-from linkparity.support.arrays import PART_SIZE, tensor
+from linkparity.support.arrays import is_tensor, pytorch
 from linkparity.support.errors import InputError, PlainError
 
-#: Default accuracy on the logit scale, by the type that the sums are computed in.
-TOL = {torch.float64: 1e-10, torch.float32: 1e-7}
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+#: Default accuracy on the logit scale, by the bits of the type that the sums are computed in.
+TOL = {64: 1e-10, 32: 1e-7}
+
+#: Tilts that are printed.
+MAX_SHOWN = 28
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
     """The closest model at parity, as one tilt per cell.
+
+    Tensors where PyTorch can be imported, arrays elsewhere.
 
     Attributes:
         tilt: ``(M,)``; 0 for a cell without pairs.
@@ -37,6 +43,8 @@ class Projection:
             bound of it with ``sample_size``.
         target: the mean that the constraints require; a dict by label or attribute if several.
         residual: largest distance of a constrained mean from its target.
+        duality_gap: divergence at the tilts less the lower bound that the multipliers prove, in
+            nats: with the residual, the certificate that this is the closest model.
         steps: steps of the solver.
         cells: the cell of each pair.
         given: ``(P,)`` the logits that were projected, detached.
@@ -44,41 +52,54 @@ class Projection:
         version: of those logits, which changes when they are changed in place.
     """
 
-    tilt: Tensor
-    kl: Tensor
+    tilt: "Tensor"
+    kl: "Tensor"
     target: float | dict[Hashable, float]
     residual: float
     steps: int
     cells: Cells
-    given: Tensor
+    given: "Tensor"
     exact_tilt: np.ndarray = field(repr=False)
     version: int = field(repr=False, default=-1)
+    duality_gap: float = 0.0
+
+    def __str__(self) -> str:
+        target = self.target if isinstance(self.target, dict) else {None: self.target}
+        shown = ", ".join(f"{'' if k is None else f'{k}: '}{v:.6g}" for k, v in target.items())
+        tilts = "; ".join(
+            f"{name} {tilt:+.6g}"
+            for name, tilt, mass in zip(
+                self.cell_names[:MAX_SHOWN], self.exact_tilt, self.cells.mass, strict=False
+            )
+            if mass
+        )
+        more = " …" if len(self.cell_names) > MAX_SHOWN else ""
+        return (
+            f"Projection to {self.cells.criterion.name}, target {shown}\n"
+            f"kl {float(self.kl):.6g} nats, {self.steps} steps\n"
+            f"residual {self.residual:.2g}, duality gap {self.duality_gap:.2g} nats\n"
+            f"tilts: {tilts}{more}"
+        )
 
     @cached_property
-    def logits(self) -> Tensor:
+    def logits(self) -> Any:
         """``(P,)`` detached logits of h_F: each logit plus the tilt of its cell.
 
         Computed at first access, which must come before the logits are changed in place.
         """
-        if self.version not in (-1, self.given._version):
+        if self.version not in (-1, getattr(self.given, "_version", -1)):
             raise PlainError(
                 "the logits were changed in place since i_project",
                 "read p.logits before the change, or project a clone",
                 caller="Projection.logits",
             )
-        tilt = torch.cat([self.tilt, self.tilt.new_zeros(1)])
-        out = self.given.clone()
-        parts = zip(
-            torch.split(out, PART_SIZE), torch.split(self.cells.code, PART_SIZE), strict=True
-        )
-        for part, code in parts:
-            part.add_(tilt[code.int()])
-        return out
+        return add_tilts(self.given, self.tilt, self.cells.code)
 
     @property
-    def cell(self) -> Tensor:
+    def cell(self) -> Any:
         """``(P,)`` cell of each pair, −1 unconstrained."""
-        return self.cells.cell
+        cell = self.cells.cell
+        return cell.to(self.given.device) if is_tensor(cell) else cell
 
     @property
     def cell_names(self) -> tuple[str, ...]:
@@ -107,7 +128,7 @@ def i_project(
     combine: str | None = None,
     sample_size: int | None = None,
     through_target: bool = False,
-    generator: torch.Generator | None = None,
+    generator: "Generator | np.random.Generator | None" = None,
 ) -> Projection:
     r"""Find the closest model that satisfies a criterion of parity.
 
@@ -135,72 +156,75 @@ def i_project(
             is then that of all pairs, unchecked, and ``kl`` the dual value of all pairs at these
             tilts: never above the exact one, and negative where the sample is too small.
         through_target: let the gradient of ``kl`` include the path through the model's own mean.
-        generator: source of randomness for the sample; seeded with 0 by default.
+        generator: source of randomness for the sample, of PyTorch where it can be imported, else of
+            numpy; seeded with 0 by default.
 
     Raises:
         Infeasible: when no model satisfies the constraints.
         NotConverged: when the solver did not reach ``tol``.
 
-    >>> p = i_project(torch.tensor([2.0, 0.0, -1.0]), groups=[0, 1, 2], target=0.5)
-    >>> p.tilt
-    tensor([-2.,  0.,  1.])
+    >>> p = i_project([2.0, 0.0, -1.0], groups=[0, 1, 2], target=0.5)
+    >>> p.tilt.tolist()
+    [-2.0, 0.0, 1.0]
     """
-    x, bound = check_logits(logits)
+    x = read_logits(logits)
     if cells is None:
         cells = Cells.prepare(
             groups, criterion or "dp", labels, weight, directed=directed, combine=combine
         )
     else:
         check_prepared("i_project", cells, criterion, groups, labels, weight, directed, combine)
-    if len(cells) != len(x):
+    if len(cells) != len(x.plain):
         raise InputError(
-            f"{len(x)} logits do not fit groups of {len(cells)} pairs",
+            f"{len(x.plain)} logits do not fit groups of {len(cells)} pairs",
             "give one per pair",
             caller="i_project",
         )
-    cells = cells.to(x.device)
-    plain = x.detach()
     part = None if sample_size is None else subsample(cells, sample_size, generator)
     if tol is not None and not tol >= 0:
-        raise _refused(f"must be a number ≥ 0, got {tol!r}", "None is the default", "tol")
+        problem = f"must be a number ≥ 0, got {tol!r}"
+        raise InputError(problem, "None is the default", argument="tol", caller="i_project")
     goal = FitGoal.of(cells, target, tolerance, start)
     if cells.total == 0:
-        kl = _with_gradient(x, x.new_zeros(()), torch.zeros_like(plain))
         none = np.zeros(len(cells.mass))
-        tilt = plain.new_zeros(len(none))
-        return Projection(tilt, kl, no_target(cells), 0.0, 0, cells, plain, none)
-    fit, source = fit_logits(plain, cells, goal, bound, part, tol)
+        kl = x.value(0.0, None, None, False)
+        return Projection(
+            x.in_type(none), kl, no_target(cells), 0.0, 0, cells, x.plain, none
+        )  # fmt: skip
+    fit, source = fit_logits(x, cells, goal, part, tol)
     now = source(fit.tilt)
-    wide = x.dtype if x.dtype in TOL else torch.float32
     value = fit.divergence(source, now) if part is None else fit.dual_value(source, now)
-    kl = torch.tensor(value, dtype=wide, device=x.device)
-    if x.requires_grad and torch.is_grad_enabled():
-        through = through_target and goal.target == "model" and cells.layout.right is None
-        kl = _with_gradient(x, kl, _gradient(source, fit, x, through))
+    through = through_target and goal.target == "model" and cells.layout.right is None
+    kl = x.value(value, source, fit, through)
     source.close()
-    tilt = torch.as_tensor(fit.tilt, dtype=x.dtype, device=x.device)
-    version = -1 if plain.is_inference() else plain._version
-    residual = fit.residual(now)
     return Projection(
-        tilt, kl, fit.target, residual, fit.steps, cells, plain, fit.tilt, version
+        x.in_type(fit.tilt), kl, fit.target, fit.residual(now), fit.steps, cells, x.plain, fit.tilt,
+        x.version, fit.duality_gap(now),
     )  # fmt: skip
 
 
+def read_logits(logits: object) -> Logits:
+    """Checked logits: a tensor where PyTorch can be imported, else an array."""
+    if pytorch() is None:
+        return ArrayLogits(logits)
+    from linkparity.projection.tensor_logits import TensorLogits
+
+    return TensorLogits(logits)
+
+
 def fit_logits(
-    x: Tensor,
+    x: Logits,
     cells: Cells,
     goal: FitGoal,
-    bound: float,
     part: Cells | None = None,
     tol: float | None = None,
-) -> tuple[Fit, TensorSums]:
+) -> tuple[Fit, LogitSums]:
     """Fit in the logits' own type; in float64 where that is too coarse.
 
     Args:
-        x: ``(P,)`` finite logits.
+        x: finite logits.
         cells: their cells.
         goal: target, tolerance and initial tilts.
-        bound: a number that no logit exceeds in absolute value.
         part: the cells of a sample to fit on; all pairs by default.
         tol: accuracy on the logit scale; the default of the type.
 
@@ -209,86 +233,13 @@ def fit_logits(
     """
     zero = np.zeros(len(cells.mass))
     for exact in (False, True):
-        source = tensor_sums(x, cells, exact)
+        source = x.sums(cells, exact)
         base = source(zero)
-        fitted = source if part is None else tensor_sums(x, part, exact)
-        accuracy = TOL[source.x.dtype] if tol is None else tol
+        fitted = source if part is None else x.sums(part, exact)
+        accuracy = TOL[source.digits] if tol is None else tol
         try:
-            return fit_tilts(fitted, cells, goal, accuracy, bound, base), source
+            return fit_tilts(fitted, cells, goal, accuracy, x.bound, base), source
         except NotConverged:
-            if exact or fitted.x.dtype == torch.float64:
+            if exact or fitted.digits == 64:
                 raise
     raise AssertionError("unreachable")
-
-
-def _gradient(source: TensorSums, fit: Fit, x: Tensor, through: bool) -> Tensor:
-    """``w (h − h_F)`` in the order of the pairs, with the path through the target if needed."""
-    cells = fit.cells
-    change = source.shift(fit.tilt)
-    if through:
-        sizes = torch.as_tensor(np.diff(cells.start), device=x.device)
-        factor = torch.as_tensor(fit.target_gradient_factor, device=x.device)
-        change = change + factor.repeat_interleave(sizes) * source.slope()
-    change = change.to(x.dtype)
-    if cells.order is None:
-        return change
-    gradient = torch.zeros_like(x, requires_grad=False)
-    return gradient.index_copy_(0, cells.order.long(), change)
-
-
-class _WithGradient(torch.autograd.Function):
-    """A value whose gradient is known: nothing of the solver is kept for it."""
-
-    @staticmethod
-    def forward(ctx: Any, logits: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
-        ctx.save_for_backward(logits, gradient)
-        return value.clone()
-
-    @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
-        logits, gradient = ctx.saved_tensors
-        found = (upstream * gradient).to(gradient.dtype)
-        return (_Once.apply(found, logits) if torch.is_grad_enabled() else found), None, None  # type: ignore[no-untyped-call]
-
-
-class _Once(torch.autograd.Function):
-    """A gradient that has none of its own."""
-
-    @staticmethod
-    def forward(ctx: Any, gradient: Tensor, logits: Tensor) -> Tensor:
-        return gradient.clone()
-
-    @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[None, None]:
-        raise PlainError("kl has no second derivative in the logits", caller="i_project")
-
-
-def _with_gradient(logits: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
-    out: Tensor = _WithGradient.apply(logits, value, gradient)  # type: ignore[no-untyped-call]
-    return out
-
-
-def check_logits(logits: object) -> tuple[Tensor, float]:
-    """The logits as a floating ``(P,)`` tensor, and a bound on their absolute values."""
-    x = tensor(logits)
-    if not x.is_floating_point():
-        raise _refused(
-            f"must be floating-point numbers, got {x.dtype}", "give log-odds, not decisions"
-        )
-    if x.ndim != 1:
-        raise _refused(f"must have the shape (P,), got {tuple(x.shape)}", "flatten them")
-    if not len(x):
-        return x, 0.0
-    low, high = (float(end) for end in torch.aminmax(x.detach()))
-    if not (-np.inf < low and high < np.inf):
-        wrong = (~torch.isfinite(x.detach())).nonzero().flatten()
-        raise _refused(
-            f"must be finite, got {x[wrong[0]].item():g} at position {int(wrong[0])} "
-            f"({len(wrong)} in all)",
-            "a probability of 0 or 1 cannot be tilted",
-        )
-    return x, max(abs(low), abs(high)) + 1.0
-
-
-def _refused(problem: str, fix: str, argument: str = "logits") -> InputError:
-    return InputError(problem, fix, argument=argument, caller="i_project")

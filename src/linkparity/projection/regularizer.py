@@ -1,6 +1,8 @@
 """The KL-divergence to the I-projection as a loss term: section 4 of the paper."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 import torch
@@ -90,6 +92,44 @@ class WarmStart:
         return np.array([tuple(row) not in here for row in self.key.tolist()], dtype=bool)
 
 
+class LastCells:
+    """The cells of the last batch, for the next one if it has the same tensors, unchanged."""
+
+    def __init__(self) -> None:
+        self.cells: Cells | None = None
+        self.known: list[object] = []
+        self.tensors: list[ref[Tensor]] = []
+
+    def __reduce__(self) -> tuple[type["LastCells"], tuple[()]]:
+        return LastCells, ()  # nothing is copied or saved
+
+    def prepare(self, criterion: Criterion, *arguments: object, **options: Any) -> Cells:
+        """As :meth:`Cells.prepare`, whose results are remembered for tensors."""
+        parts: list[object] = []
+        for value in arguments:
+            parts += [*value, *value.values()] if isinstance(value, Mapping) else [value]
+        now = [criterion, options, *map(_version, parts)]
+        alive = all(tensor() is not None for tensor in self.tensors)
+        if self.cells is None or not alive or UNKNOWN in now or now != self.known:
+            groups, *rest = arguments
+            self.cells, self.known = Cells.prepare(groups, criterion, *rest, **options), now
+            self.tensors = [ref(part) for part in parts if isinstance(part, Tensor)]
+        return self.cells
+
+
+#: Of a value that may change unseen.
+UNKNOWN = "unknown"
+
+
+def _version(value: object) -> object:
+    """What tells that a tensor is the same and unchanged."""
+    if value is None or isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Tensor) or value.is_inference():
+        return UNKNOWN
+    return id(value), value.data_ptr(), value._version, value.shape, value.stride()
+
+
 class FairnessRegularizer(nn.Module):
     r"""Mean KL-divergence between a model and its I-projection, for any training loop.
 
@@ -98,6 +138,11 @@ class FairnessRegularizer(nn.Module):
 
     with W the weight of the constrained pairs: 0 is parity on that criterion. Each call starts the
     solver from the tilts of the last, matched by group pair, so that batches may lack groups.
+
+    Sorting pairs into cells costs more than the rest. It is not done again where groups, labels and
+    weight are the tensors of the last call, and no operation of PyTorch has changed them since.
+    Changes through shared memory, such as that of an array, are not seen: who makes them, or gives
+    groups as arrays, passes prepared ``cells``.
 
     Args:
         criterion: as in :func:`i_project`.
@@ -126,6 +171,7 @@ class FairnessRegularizer(nn.Module):
             options["generator"] = torch.Generator().manual_seed(0)
         self.options = options
         self.warm_start = WarmStart()
+        self.last_cells = LastCells()
 
     def forward(
         self,
@@ -140,7 +186,7 @@ class FairnessRegularizer(nn.Module):
         options = dict(self.options)
         prepare = {name: options.pop(name) for name in ("directed", "combine") if name in options}
         if cells is None:
-            cells = Cells.prepare(groups, self.criterion, labels, weight, **prepare)
+            cells = self.last_cells.prepare(self.criterion, groups, labels, weight, **prepare)
         else:
             check_prepared("FairnessRegularizer", cells, self.criterion, groups, labels, weight)
         start = self.warm_start.start(cells)

@@ -176,7 +176,7 @@ class Duck:
         """A long result piece by piece, as numpy arrays by column."""
         for batch in fetch_batches(self.connection.sql(sql), rows):
             yield {
-                name: column.to_numpy(zero_copy_only=False)
+                name: numpy_array(column)
                 for name, column in zip(batch.schema.names, batch.columns, strict=True)
             }
 
@@ -210,7 +210,7 @@ class Duck:
         import pyarrow as pa
 
         if isinstance(data, pa.Table):
-            numbers = pa.array(np.arange(data.num_rows))
+            numbers = arrow_array(np.arange(data.num_rows))
             self.connection.register(name, data.append_column(ROW, numbers))
         else:
             begin = f"CREATE TABLE {name}_kept AS"
@@ -224,10 +224,16 @@ class Duck:
         return replace(found, columns=header.columns)
 
     def lookup(self, data: Any) -> str:
-        """The name of a small Arrow table, to be joined."""
+        """The name of a small table, of Arrow or a dict of numbers, to be joined."""
         self._registered += 1
         self.connection.register(f"lookup_{self._registered}", data)
         return f"lookup_{self._registered}"
+
+    def keep(self, sql: str) -> str:
+        """The name of a table with the rows of a query."""
+        self._registered += 1
+        self.run(f"CREATE TABLE kept_{self._registered} AS {sql}")
+        return f"kept_{self._registered}"
 
     def values(self, table: Input, sql: str, rows: np.ndarray) -> list[Any]:
         """An expression in some rows of a table, which ascend, as Python values."""
@@ -237,9 +243,7 @@ class Duck:
 
     def only(self, rows: np.ndarray) -> str:
         """The end of a query that keeps some rows of a table, in their order."""
-        import pyarrow as pa
-
-        kept = self.lookup(pa.table({"kept_row": pa.array(rows)}))
+        kept = self.lookup({"kept_row": rows})
         return f" SEMI JOIN {kept} ON {ROW} = kept_row ORDER BY {ROW}"
 
     def _input(self, shown: str, name: str, text: bool = False) -> Input:
@@ -358,3 +362,26 @@ def text(value: str) -> str:
 def quoted(column: str) -> str:
     """A column's name as an SQL identifier."""
     return '"' + column.replace('"', '""') + '"'
+
+
+def arrow_array(values: np.ndarray) -> Any:
+    """Numbers as an Arrow array; ``pyarrow.array`` would import pandas."""
+    import pyarrow as pa
+
+    values = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+def numpy_array(column: Any) -> np.ndarray:
+    """An Arrow array as numpy; its own ``to_numpy`` would import pandas."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(column.type) and not column.null_count:
+        return np.asarray(np.from_dlpack(column.cast(pa.uint8())) == 1)
+    if pa.types.is_floating(column.type) and column.null_count:
+        column = column.fill_null(np.nan)
+    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if number and not column.null_count:
+        return np.from_dlpack(column)
+    return np.asarray(column.to_numpy(zero_copy_only=False))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkparity.reading.duckdb import Duck, Input, check_columns, quoted
+from linkparity.reading.duckdb import Duck, Input, arrow_array, check_columns, quoted
 from linkparity.reading.groups import missing
 from linkparity.support.errors import require
 
@@ -124,9 +124,9 @@ class Frame:
         if rows is not None:
             chosen = np.zeros(len(found), dtype=bool)
             chosen[rows] = True
-            found = _plain(found).filter(pa.array(chosen))
+            found = _plain(found).filter(arrow_array(chosen))
         for name, values in new.items():
-            found = found.append_column(name, pa.array(values, pa.float64()))
+            found = found.append_column(name, arrow_array(np.asarray(values, dtype=np.float64)))
         return found
 
 

@@ -74,7 +74,8 @@ def number_values(
         known = [f"NOT {each.unknown(codes)}" for each in end]
         listed = ", ".join(f"{each.sql} AS v{i}" for i, each in enumerate(end))
         parts.append(f"SELECT DISTINCT {listed} FROM {table.view} WHERE {' AND '.join(known)}")
-    found = duck.arrow(f"SELECT * FROM ({' UNION '.join(parts)}) LIMIT {most + 1}")
+    mapping = duck.keep(f"SELECT * FROM ({' UNION '.join(parts)}) LIMIT {most + 1}")
+    found = duck.arrow(f"SELECT * FROM {mapping} ORDER BY rowid")
     shown = ", ".join(map(repr, names))
     if found.num_rows > most:
         problem = f"column {shown} has more than {most} distinct values, too many for groups"
@@ -92,10 +93,9 @@ def number_values(
     rows = list(zip(*lists, strict=True))
     single = [row[0] for row in rows] if found.num_columns == 1 else rows
     numbered = number_groups(single, "error", where, minus_one_is_none=False)
-    import pyarrow as pa
-
-    mapping = found.append_column("grp", pa.array(numbered.group, pa.int32()))
-    return Groups(numbered.names, duck.lookup(mapping))
+    number = {"place": np.arange(len(rows)), "grp": numbered.group.astype(np.int32)}
+    joined = f"SELECT v.*, grp FROM {mapping} v JOIN {duck.lookup(number)} k ON v.rowid = place"
+    return Groups(numbered.names, duck.keep(joined))
 
 
 def alike(columns: list[list[Column]]) -> list[list[Column]]:

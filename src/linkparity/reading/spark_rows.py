@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from linkparity.reading.duckdb import fetch_table
 from linkparity.reading.groups import NO_GROUP
 from linkparity.reading.row_checks import RowChecks
 from linkparity.support.spark_frames import Batches
@@ -39,8 +40,7 @@ def rows_as_numbers(query: str, view: str, lookups: Mapping[str, Any], batches: 
             connection.register(name, table)
         for batch in batches:
             connection.register(view, pa.Table.from_batches([batch]))
-            result = connection.execute(query)
-            found = getattr(result, "to_arrow_table", result.fetch_arrow_table)()
+            found = fetch_table(connection.sql(query))
             connection.unregister(view)
             yield from found.to_batches()
 

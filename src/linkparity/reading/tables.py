@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from linkparity.reading.columns import ReadOptions
-from linkparity.reading.duckdb import Duck, Format
+from linkparity.reading.duckdb import Duck, Format, arrow_array
 from linkparity.reading.files import format_of, loaded, open_table_file, output_directory
 from linkparity.reading.frames import Frame
 from linkparity.reading.pair_table import PairTable
@@ -181,7 +181,7 @@ def _stream(table: ArrayTable, new: NewColumns) -> Any:
     def batches() -> Iterator[Any]:
         for low in range(0, size, BATCH_ROWS):
             part = slice(low, low + BATCH_ROWS)
-            yield pa.record_batch([pa.array(values[part]) for values in new.values()], schema)
+            yield pa.record_batch([arrow_array(values[part]) for values in new.values()], schema)
 
     return pa.RecordBatchReader.from_batches(schema, batches())
 

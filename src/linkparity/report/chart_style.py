@@ -15,7 +15,6 @@ from linkparity.report.chart_data import Record
 from linkparity.report.choices import Choices
 from linkparity.support.errors import require
 
-INSTALL = "linkparity[report]"
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "triangle-left")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3], [10, 4], [4, 1])
 #: Parameters that have a control where charts have controls of their own.
@@ -85,7 +84,7 @@ class ChartStyle:
         look: Look | None = None,
         published: Sequence[Record] = (),
     ) -> None:
-        self.alt = require("altair", "a report", INSTALL)
+        self.alt = require("altair", "a report")
         self.summaries, self.look = summaries, look or Look()
         self.choices = Choices.of(summaries)
         self.published = published

@@ -1,15 +1,19 @@
 """Tables of runs and data sets for the terminal; ``--json`` has the same numbers for programs."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
 
 from linkparity.datasets import Card
-from linkparity.experiments import Row, Run
+from linkparity.experiments.rows import Row
+
+if TYPE_CHECKING:
+    from linkparity.experiments.train import Run
 
 
-def run_tables(run: Run) -> list[object]:
+def run_tables(run: "Run") -> list[object]:
     """What was trained, then every measure with its interval and the mean of every group pair."""
     row = Row.of(run)
     regularizer = f"criterion {row.criterion}, gamma {row.gamma:g}"

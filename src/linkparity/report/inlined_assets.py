@@ -12,7 +12,6 @@ from importlib.resources import files
 from io import StringIO
 from typing import Any
 
-from linkparity.report.chart_style import INSTALL
 from linkparity.support.errors import require
 
 #: Width of the charts that are there before a script has run.
@@ -22,7 +21,7 @@ STATIC_WIDTH = {"groups-before": 300, "groups-after": 300, "strength-gap": 420}
 @cache
 def library() -> str:
     """Vega, Vega-Lite and Vega-Embed, to be put into the page."""
-    made: str = require("vl_convert", "a report", INSTALL).javascript_bundle()
+    made: str = require("vl_convert", "a report").javascript_bundle()
     if "</script" in made or "<!--" in made:
         raise RuntimeError("the chart library holds text that would end its script element")
     return f"\n{made}\n"
@@ -40,7 +39,7 @@ def script_hash(text: str) -> str:
 
 def static_svg(name: str, spec: dict[str, Any]) -> str:
     """A chart as an SVG element: what is there before, and without, a script."""
-    convert = require("vl_convert", "a report", INSTALL)
+    convert = require("vl_convert", "a report")
     svg: str = convert.vegalite_to_svg(spec | {"width": STATIC_WIDTH.get(name, 680)})
     for namespace in ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"):
         svg = svg.replace(f' xmlns="{namespace}"', "").replace(f' xmlns:xlink="{namespace}"', "")
@@ -49,7 +48,7 @@ def static_svg(name: str, spec: dict[str, Any]) -> str:
 
 def packed_charts(specs: dict[str, dict[str, Any]]) -> str:
     """All charts as Vega, compressed; data that several of them have are there once."""
-    convert = require("vl_convert", "a report", INSTALL)
+    convert = require("vl_convert", "a report")
     made = {name: convert.vegalite_to_vega(spec) for name, spec in specs.items()}
     data = {}
     for spec in made.values():

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from time import monotonic
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -17,9 +17,11 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from linkparity.experiments.fit import Fit
 from linkparity.experiments.rows import Row
 from linkparity.support.display import format_number
+
+if TYPE_CHECKING:
+    from linkparity.experiments.fit import Fit
 
 #: Measures that a line of progress shows.
 SHOWN = ("auc", "dp", "eo")
@@ -44,10 +46,10 @@ class LineDisplay:
         self.total, self.kept, self._began = total, kept, monotonic()
         self._say(f"{total} fits, {kept} of them done before")
 
-    def begin(self, fit: Fit) -> None:
+    def begin(self, fit: "Fit") -> None:
         """Say nothing: a line follows when the fit is done."""
 
-    def end(self, fit: Fit, row: Row) -> None:
+    def end(self, fit: "Fit", row: Row) -> None:
         """Say what came out, and how long the others may take."""
         self.done += 1
         self.failed += row.error is not None
@@ -83,12 +85,12 @@ class LiveDisplay(LineDisplay):
         super().start(total, kept)
         self._bar.update(self._task, total=total - kept)
 
-    def begin(self, fit: Fit) -> None:
+    def begin(self, fit: "Fit") -> None:
         """Show a fit as running."""
         self._running[fit.id] = fit.title
         self._live.update(self._picture())
 
-    def end(self, fit: Fit, row: Row) -> None:
+    def end(self, fit: "Fit", row: Row) -> None:
         """Move the bar; a failure stays visible above it."""
         super().end(fit, row)
         self._running.pop(fit.id, None)

@@ -15,7 +15,7 @@ from linkparity.experiments.rows import Row
 from linkparity.metrics.measures import MEASURES
 from linkparity.report import inlined_assets
 from linkparity.report.chart_data import Record
-from linkparity.report.chart_style import INSTALL, SHAPES, Look, notebook_look
+from linkparity.report.chart_style import SHAPES, Look, notebook_look
 from linkparity.report.charts import make_charts
 from linkparity.report.choices import Choices, data_name
 from linkparity.report.findings import facts, findings, notes
@@ -254,8 +254,6 @@ def make_report(
         figures: Directory for the charts as files.
         force: Whether existing outputs may be replaced.
     """
-    for package in ("altair", "vl_convert"):
-        require(package, "linkparity report", INSTALL)
     check_output(out, force, inputs=rows)
     found: dict[object, Row] = {}
     for name in rows:
@@ -296,7 +294,7 @@ def _check_figures(
 
 def _draw(figures: dict[str, tuple[str, Any]], paths: Sequence[str]) -> None:
     """Write figures to paths, in their order."""
-    convert = require("vl_convert", "a report", INSTALL)
+    convert = require("vl_convert", "a report")
     for (kind, spec), path in zip(figures.values(), paths, strict=True):
         made = getattr(convert, f"vegalite_to_{kind}")(spec)
         Path(path).write_bytes(made.encode() if isinstance(made, str) else made)

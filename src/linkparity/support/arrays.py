@@ -1,43 +1,74 @@
 """Numbers and arrays: checks of arguments, the logistic function, sums over segments."""
 
 import operator
+import sys
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
+from importlib import import_module
 from numbers import Real
+from types import ModuleType
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from linkparity.support.errors import InputError
 
-#: Float32 values are added in blocks of this size before the blocks are added in float64.
-BLOCK = 128
-#: Largest number of values per chunk.
-CHUNK_SIZE = 1 << 24
 #: Number of values per part of a pass that needs intermediate arrays.
 PART_SIZE = 1 << 20
 #: Segments with fewer values are computed in float64, all at once.
 SMALL = 4096
+#: Up to this many segments are found one by one, which is faster than sorting.
+FEW = 4
+#: More segments than this are filled all at once, fewer one by one.
+MANY = 1000
 #: A sparse matrix with a larger share of entries is multiplied faster as an array.
 SPARSE = 0.1
 
 
-def tensor(values: object) -> Tensor:
-    """As ``torch.as_tensor``, but always a copy of an array, which may be read-only or reversed.
+@cache
+def pytorch() -> ModuleType | None:
+    """PyTorch where it can be imported, else None."""
+    try:
+        return import_module("torch")
+    except ImportError:
+        return None
 
-    >>> tensor(np.arange(3)[::-1])
-    tensor([2, 1, 0])
+
+def is_tensor(value: object) -> bool:
+    """Whether a value is a tensor of PyTorch, which is not imported for this."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def plain(value: Any) -> Any:
+    """A tensor as an array, without graph and device and without a copy; anything else as it is.
+
+    Numbers of the type bfloat16, which numpy does not have, become float32.
     """
-    if isinstance(values, Tensor):
-        return values
-    array = np.asarray(values)
-    if array.dtype.kind not in "biuf":
+    if not is_tensor(value):
+        return value
+    value = value.detach()
+    wide = value.is_floating_point() and value.itemsize == 2
+    return (value.float() if wide else value).numpy(force=True)
+
+
+def array(values: object) -> "np.ndarray[Any, Any]":
+    """Numbers as an array, without a copy where that is possible.
+
+    >>> array([2, -1]).dtype
+    dtype('int64')
+    """
+    found = np.asarray(plain(values))
+    if found.dtype.kind not in "biuf" + "c" * is_tensor(values):
         raise InputError(f"expected numbers, got {values!r:.60}", "convert them first")
-    return torch.from_numpy(array.copy())
+    return found
+
+
+def as_result(values: np.ndarray) -> Any:
+    """An array as results hold it: a tensor where PyTorch can be imported."""
+    torch = pytorch()
+    return values if torch is None else torch.from_numpy(values)
 
 
 def whole_number(value: object, argument: str, caller: str) -> int:
@@ -56,7 +87,8 @@ def whole_number(value: object, argument: str, caller: str) -> int:
 
 def real_number(value: object, argument: str, caller: str) -> float:
     """``value`` as a float, for any real number, 0-d too; text, booleans and None are refused."""
-    if isinstance(value, np.ndarray | Tensor) and value.ndim == 0:
+    value = plain(value)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if not isinstance(value, Real) or isinstance(value, bool):
         raise InputError(f"must be a number, got {value!r}", argument=argument, caller=caller)
@@ -76,35 +108,34 @@ def check_seed(value: object, argument: str, caller: str) -> int:
     return seed
 
 
-def integers(value: object, argument: str, caller: str) -> Tensor:
-    """``value`` as an int64 CPU tensor that shares no memory with it."""
+def integers(value: object, argument: str, caller: str) -> np.ndarray:
+    """``value`` as an int64 array that shares no memory with it."""
     fix = "number nodes and groups 0, 1, 2 …"
     try:
-        found = tensor(value)
+        found = array(value)
     except (TypeError, ValueError):
         problem = f"must be integers, got {value!r:.60}"
         raise InputError(problem, fix, argument=argument, caller=caller) from None
-    whole = not (found.is_floating_point() or found.is_complex() or found.dtype == torch.bool)
-    if found.numel() and not whole:
+    if found.size and found.dtype.kind not in "iu":
         problem = f"must be integers, got {found.dtype}"
         raise InputError(problem, fix, argument=argument, caller=caller)
-    return found.to("cpu", torch.int64, copy=True)
+    return found.astype(np.int64)
 
 
-def check_shape(values: Tensor, count: int, argument: str, caller: str = "") -> None:
+def check_shape(values: Any, count: int, argument: str, caller: str = "") -> None:
     """Refuse anything but one value for each of ``count`` pairs."""
     if values.shape != (count,):
         problem = f"must have the shape ({count},), got {tuple(values.shape)}"
         raise InputError(problem, "give one per pair", argument=argument, caller=caller)
 
 
-def check_labels(values: object, count: int, argument: str, caller: str = "") -> Tensor:
-    """``(count,)`` labels, each 0 or 1; the dtype and the device stay."""
-    label = tensor(values)
+def check_labels(values: object, count: int, argument: str, caller: str = "") -> np.ndarray:
+    """``(count,)`` labels, each 0 or 1; the dtype stays."""
+    label = array(values)
     check_shape(label, count, argument, caller)
     wrong = (label != 0) & (label != 1)
     if wrong.any():
-        position = int(wrong.nonzero()[0])
+        position = int(wrong.argmax())
         raise InputError(
             f"must be 0 or 1, got {label[position].item():g} at position {position}",
             "use 1 for a link and 0 for a pair without one",
@@ -114,14 +145,14 @@ def check_labels(values: object, count: int, argument: str, caller: str = "") ->
     return label
 
 
-def check_weights(values: object, count: int, argument: str, caller: str = "") -> Tensor:
-    """``(count,)`` finite weights ≥ 0, detached; floats keep their dtype, the rest is float64."""
-    weight = tensor(values).detach()
-    weight = weight if weight.is_floating_point() else weight.double()
+def check_weights(values: object, count: int, argument: str, caller: str = "") -> np.ndarray:
+    """``(count,)`` finite weights ≥ 0; floats keep their dtype, the rest is float64."""
+    weight = array(values)
+    weight = weight if weight.dtype.kind == "f" else weight.astype(np.float64)
     check_shape(weight, count, argument, caller)
-    good = (weight >= 0) & (weight < torch.inf)
+    good = (weight >= 0) & (weight < np.inf)
     if not good.all():
-        position = int((~good).nonzero()[0])
+        position = int((~good).argmax())
         raise InputError(
             "must be finite and not negative, "
             f"got {weight[position].item():g} at position {position}",
@@ -129,7 +160,9 @@ def check_weights(values: object, count: int, argument: str, caller: str = "") -
             argument=argument,
             caller=caller,
         )
-    if not torch.isfinite(weight.sum(dtype=torch.float64)):
+    with np.errstate(over="ignore"):
+        total = weight.sum(dtype=np.float64)
+    if not np.isfinite(total):
         problem = "must have a finite sum in float64, got one that overflows"
         raise InputError(problem, "scale the weights down", argument=argument, caller=caller)
     return weight
@@ -159,65 +192,6 @@ def logit(p: np.ndarray) -> np.ndarray:
         return np.asarray(np.log(p) - np.log1p(-np.asarray(p)))
 
 
-@dataclass(frozen=True, eq=False)
-class Chunk:
-    """A range of the values that is computed at once.
-
-    Attributes:
-        low: where it begins.
-        high: where it ends.
-        count: number M of segments in all.
-        segments: ``(m, begin, end)`` of every segment in it, relative to ``low``.
-    """
-
-    low: int
-    high: int
-    count: int
-    segments: tuple[tuple[int, int, int], ...]
-
-    @cached_property
-    def sizes(self) -> list[int]:
-        """Number of values of every segment in the chunk."""
-        return [end - begin for _, begin, end in self.segments]
-
-    def split(self, values: Tensor) -> tuple[Tensor, ...]:
-        """The chunk's values by segment, as views."""
-        return torch.split_with_sizes(values, self.sizes)
-
-    def sum(self, values: Tensor) -> np.ndarray:
-        """``(M,)`` sums of the chunk's values per segment.
-
-        Blocks within one segment are summed first, the other values one by one.
-        """
-        whole, bounds, edge, owner = self._plan
-        total = np.zeros(self.count)
-        if len(whole):
-            blocks = values[: len(values) // BLOCK * BLOCK].view(-1, BLOCK).sum(dim=1)
-            found = np.zeros(len(blocks) + 1)
-            found[:-1] = blocks.cpu().numpy()
-            total[whole] = np.add.reduceat(found, bounds)[::2]
-        ends = values[edge.to(values.device)].cpu().numpy()
-        return total + np.bincount(owner, weights=ends, minlength=self.count)
-
-    @cached_property
-    def _plan(self) -> tuple[np.ndarray, np.ndarray, Tensor, np.ndarray]:
-        """Segments with whole blocks, their bounds; positions and segments of other values."""
-        whole, bounds, edge, owner = [], [], [], []
-        for m, begin, end in self.segments:
-            first, last = -(-begin // BLOCK), end // BLOCK
-            if first < last:
-                whole.append(m)
-                bounds += [first, last]
-                single = [np.arange(begin, first * BLOCK), np.arange(last * BLOCK, end)]
-            else:
-                single = [np.arange(begin, end)]
-            edge += single
-            owner += [np.full(len(part), m) for part in single]
-        places = np.concatenate(edge) if edge else np.empty(0, dtype=np.int64)
-        owners = np.concatenate(owner) if owner else np.empty(0, dtype=np.int64)
-        return np.array(whole, dtype=np.int64), np.array(bounds), torch.as_tensor(places), owners
-
-
 def sum_segments(values: np.ndarray, start: np.ndarray) -> np.ndarray:
     """``(…, M)`` sums of values ``(…, P)`` whose m-th segment begins at ``start (M + 1,)``.
 
@@ -229,22 +203,6 @@ def sum_segments(values: np.ndarray, start: np.ndarray) -> np.ndarray:
     if len(filled):
         total[..., filled] = np.add.reduceat(values, start[filled], axis=-1)
     return total
-
-
-def split_chunks(start: np.ndarray) -> list[Chunk]:
-    """Split segments that begin at ``start (M + 1,)``, at most :data:`CHUNK_SIZE` values each."""
-    end = int(start[-1])
-    found = []
-    for low in range(0, end, CHUNK_SIZE):
-        high = min(low + CHUNK_SIZE, end)
-        first = int(np.searchsorted(start, low, side="right")) - 1
-        last = int(np.searchsorted(start, high, side="left"))
-        inside = [
-            (m, max(int(start[m]), low) - low, min(int(start[m + 1]), high) - low)
-            for m in range(first, last)
-        ]
-        found.append(Chunk(low, high, len(start) - 1, tuple(c for c in inside if c[1] < c[2])))
-    return found
 
 
 def add_at(total: np.ndarray, at: np.ndarray, values: np.ndarray | None = None) -> None:
@@ -267,41 +225,43 @@ def filled(matrix: Any) -> Any:
     return matrix if sparse or isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
-def smallest_integer(size: int) -> torch.dtype:
+def smallest_integer(size: int) -> "np.dtype[Any]":
     """The smallest integer type that holds −1 and numbers below ``size``."""
-    for dtype in (torch.int8, torch.int16, torch.int32):
-        if size < torch.iinfo(dtype).max:
-            return dtype
-    return torch.int64
+    return np.min_scalar_type(-max(size, 1))
 
 
-def sort_segments(code: Tensor, start: np.ndarray) -> Tensor | None:
+def sort_segments(code: np.ndarray, start: np.ndarray) -> np.ndarray | None:
     """Positions that sort ``code (P,)`` into segments that begin at ``start (M + 1,)``.
 
     Negative codes are left out. None where the codes are sorted already. A stable counting sort,
     :data:`PART_SIZE` codes at a time, so that 10⁸ codes need no large intermediate.
     """
-    count = len(code)
+    count, size = len(code), len(start) - 1
     if start[-1] == count and bool((code[1:] >= code[:-1]).all()):
         return None
-    wide = torch.int32 if count < 2**31 else torch.int64
-    order = torch.empty(int(start[-1]), dtype=wide, device=code.device)
-    fill = torch.as_tensor(start[:-1], device=code.device).clone()
-    size = len(fill)
+    if count <= PART_SIZE and 0 < size <= FEW:
+        return np.concatenate([np.flatnonzero(code == m) for m in range(size)])
+    if count <= PART_SIZE:
+        return np.argsort(code, kind="stable")[count - start[-1] :]
+    order = np.empty(start[-1], dtype=np.int32 if count < 2**31 else np.int64)
+    fill = np.array(start[:-1])
     for low in range(0, count, PART_SIZE):
         part = code[low : low + PART_SIZE]
-        local = _argsort(part)
-        segment = part[local].long()
-        local, segment = local[segment >= 0], segment[segment >= 0]
-        sizes = torch.bincount(segment, minlength=size)
-        begin = fill - (sizes.cumsum(0) - sizes)
-        place = begin[segment] + torch.arange(len(segment), device=code.device)
-        order[place] = (local + low).to(wide)
+        if size <= FEW:
+            for m in range(size):
+                found = np.flatnonzero(part == m)
+                order[fill[m] : fill[m] + len(found)] = found + low
+                fill[m] += len(found)
+            continue
+        local = np.argsort(part, kind="stable")  # of small integers by radix
+        sizes = np.bincount(part + np.int64(1), minlength=size + 1)
+        local, sizes = local[sizes[0] :] + low, sizes[1:]
+        begin = np.cumsum(sizes) - sizes
+        if size > MANY:
+            order[np.repeat(fill - begin, sizes) + np.arange(len(local))] = local
+        else:
+            for m in np.flatnonzero(sizes).tolist():
+                to, end = fill[m], fill[m] + sizes[m]
+                order[to:end] = local[begin[m] : begin[m] + sizes[m]]
         fill += sizes
     return order
-
-
-def _argsort(part: Tensor) -> Tensor:
-    if part.device.type == "cpu":  # numpy sorts small integers by radix
-        return torch.from_numpy(np.argsort(part.numpy(), kind="stable"))
-    return torch.argsort(part, stable=True)

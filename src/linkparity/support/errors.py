@@ -9,6 +9,7 @@ import sys
 import warnings
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from types import FrameType
 from typing import Any
 
@@ -16,6 +17,16 @@ from typing import Any
 INTERNAL = ("linkparity", "torch", "contextlib")
 #: ``{unknown=drop}`` in a fix: an argument with its value; ``{score=}`` names it alone.
 ARGUMENT = re.compile(r"\{(\w+)=([^{}]*)\}")
+#: Packages that a plain installation lacks, with the extra that brings them.
+EXTRAS = {
+    **dict.fromkeys(("torch", "sklearn", "safetensors", "requests"), "train"),
+    **dict.fromkeys(("altair", "vl_convert"), "report"),
+    **dict.fromkeys(("pyspark", "pandas"), "spark"),
+    "torch_geometric": "pyg",
+    "distributed": "dask",
+}
+NAMES = {"torch": "PyTorch", "sklearn": "scikit-learn"}
+SMALL_BUILD = " (for the small CPU build, install torch first, see README)"
 
 
 @dataclass(frozen=True)
@@ -114,8 +125,13 @@ def _is_internal(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] in INTERNAL
 
 
-def require(module: str, where: str, install: str) -> Any:
+def require(module: str, where: str, install: str = "") -> Any:
     """Import ``module``, or raise an error with the pip command that ``where`` needs.
+
+    Args:
+        module: what is imported.
+        where: what needs it.
+        install: what pip is to install, by default the extra that brings the package.
 
     >>> require("no_such_module", "Graph.to_pyg", "linkparity[pyg]")
     Traceback (most recent call last):
@@ -127,7 +143,20 @@ def require(module: str, where: str, install: str) -> Any:
     except ModuleNotFoundError as missing:
         if missing.name is None or not f"{module}.".startswith(f"{missing.name}."):
             raise
-        package = module.partition(".")[0]
-        raise ModuleNotFoundError(
-            f'{where} needs {package}: pip install "{install}"', name=missing.name
-        ) from None
+        raise not_installed(module, where, install) from None
+
+
+def require_extra(extras: str, where: str) -> None:
+    """Raise an error if a package of the first of ``extras`` is not installed."""
+    for package, extra in EXTRAS.items():
+        if extra == extras.partition(",")[0] and find_spec(package) is None:
+            raise not_installed(package, where, f"linkparity[{extras}]")
+
+
+def not_installed(module: str, where: str, install: str = "") -> ModuleNotFoundError:
+    """The error of ``where``, which needs a module that is not installed."""
+    package = module.partition(".")[0]
+    command = f'pip install "{install or f"linkparity[{EXTRAS[package]}]"}"'
+    more = SMALL_BUILD if package == "torch" else ""
+    name = NAMES.get(package, package)
+    return ModuleNotFoundError(f"{where} needs {name}: {command}{more}", name=package)

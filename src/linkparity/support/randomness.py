@@ -2,29 +2,39 @@
 
 import hashlib
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
-def stream(seed: int, purpose: str) -> torch.Generator:
+def stream(seed: int, purpose: str) -> "torch.Generator":
     """A generator for one purpose, so that equal seeds of split and model are independent."""
+    import torch
+
     digest = hashlib.sha256(f"{purpose} {operator.index(seed)}".encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
 
 
-def random_order(size: int, generator: torch.Generator) -> Tensor:
+def random_order(size: int, generator: "torch.Generator") -> "Tensor":
     """``(size,)`` a random permutation of 0 … size − 1."""
+    import torch
+
     return torch.argsort(_raw(size, generator), stable=True)
 
 
-def random_distinct(count: int, size: int, generator: torch.Generator) -> Tensor:
+def random_distinct(count: int, size: int, generator: "torch.Generator") -> "Tensor":
     """``(count,)`` distinct numbers from 0 … size − 1, drawn uniformly.
 
+    >>> import torch
     >>> sorted(random_distinct(3, 3, torch.Generator().manual_seed(0)).tolist())
     [0, 1, 2]
     """
+    import torch
+
     if count > size:
         raise ValueError(f"random_distinct: cannot draw {count} distinct numbers from {size}")
     if 2 * count >= size:
@@ -39,6 +49,8 @@ def random_distinct(count: int, size: int, generator: torch.Generator) -> Tensor
     return torch.from_numpy(drawn[:count])
 
 
-def _raw(count: int, generator: torch.Generator) -> Tensor:
+def _raw(count: int, generator: "torch.Generator") -> "Tensor":
+    import torch
+
     # 63-bit integers: unlike floats and permutations, they are the same in every torch version.
     return torch.empty(count, dtype=torch.int64).random_(generator=generator)

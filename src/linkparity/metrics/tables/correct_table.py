@@ -110,6 +110,7 @@ class Correction(Displayed):
         rows: number of rows corrected or kept.
         dropped: number of rows left out, by reason.
         residual: largest distance of a constrained mean from its target; None for given tilts.
+        duality_gap: of ``kl``, divergence less lower bound, per pair; None for given tilts.
         scans: passes over the rows.
         notes: sentences to read with the numbers.
         gaps: what makes ``dp`` and ``eo``, ``before`` and ``after``.
@@ -129,6 +130,7 @@ class Correction(Displayed):
     rows: int
     dropped: dict[str, int]
     residual: float | None
+    duality_gap: float | None
     scans: int
     notes: tuple[str, ...]
     gaps: dict[str, dict[str, GapDetails]] = field(default_factory=dict)
@@ -172,6 +174,11 @@ class Correction(Displayed):
             row = [name, *[""] * (len(columns) - 1)]
             row[columns.index("after")] = _shown(or_none(getattr(self, name)))
             rows.append(row)
+        for name in ("residual", "duality_gap"):
+            if (value := getattr(self, name)) is not None:
+                row = [name, *[""] * (len(columns) - 1)]
+                row[columns.index("after")] = f"{value:.1e}"
+                rows.append(row)
         tilts = [
             [cell_name(cell.groups, cell.label), format_rounded(cell.tilt, 6, "+")]
             for cell in self.tilts[:MAX_ROWS]
@@ -307,6 +314,7 @@ def _report(
         rows=totals.rows,
         dropped=table.dropped,
         residual=tilted.residual,
+        duality_gap=tilted.duality_gap,
         scans=scored.source.passes,
         notes=_notes(table, totals, tilted, before, asked),
         gaps={

@@ -189,7 +189,7 @@ def apply_tilts(table: PairTable, scored: ScoredPairs, saved: SavedTilts) -> Til
             problem = f"has no tilt for {name}, of which {table.given.name} has pairs"
             raise InputError(problem, "fit new tilts without {apply=}", where=saved.name)
         tilt[m] = known[key]
-    sums = SourceSums(scored.source, totals, cells.cell.numpy(), len(tilt))
+    sums = SourceSums(scored.source, totals, cells.code, len(tilt))
     applied = float(sums.divergence(tilt).sum()) / (cells.total or math.nan)
     kl = applied
     if by_groups and criterion.needs_labels:
@@ -205,7 +205,7 @@ def _kl_of_constrained(
         return math.nan
     totals = scored.totals
     cells = cells_of(scored.source.kinds, totals, criterion)
-    sums = SourceSums(scored.source, totals, cells.cell.numpy(), len(cells.mass))
+    sums = SourceSums(scored.source, totals, cells.code, len(cells.mass))
     total = float(sums.divergence(tilt[owners(cells, groups)]).sum())
     return total / (cells.total or math.nan)
 

@@ -21,7 +21,7 @@ from linkparity.models.prediction.ranking import (
 )
 from linkparity.models.training.objective import Epoch
 from linkparity.support.arrays import expit
-from linkparity.support.errors import InputError, PlainError
+from linkparity.support.errors import InputError, PlainError, require
 
 
 class FittedPredictor:
@@ -94,6 +94,7 @@ class FittedPredictor:
 
     def save(self, path: str | Path) -> None:
         """Write the fitted predictor to the directory ``path``: safetensors and JSON, no pickle."""
+        require("safetensors", "LinkPredictor.save")
         from linkparity.models.prediction.saving import save_predictor
 
         self._check_fitted()
@@ -113,6 +114,7 @@ class FittedPredictor:
             model: the class, where it is one of your own.
             criterion: the criterion, where it is one of your own.
         """
+        require("safetensors", "LinkPredictor.load")
         from linkparity.models.prediction.loading import load_predictor
 
         place = Path(path)

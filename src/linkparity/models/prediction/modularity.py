@@ -15,8 +15,9 @@ from linkparity.graph.graph import Graph
 from linkparity.graph.validation import pair_codes
 from linkparity.models.prediction.ranking import pair_index
 from linkparity.reading.groups import NO_GROUP
-from linkparity.support.arrays import check_shape, real_number, tensor
+from linkparity.support.arrays import check_shape, real_number
 from linkparity.support.errors import InputError
+from linkparity.support.tensors import tensor
 
 #: Difference of two modularities that rounding may cause.
 ROUNDING = 1e-14

@@ -9,8 +9,12 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import Cells, Criterion
-from linkparity.criteria.constrained_group_pairs import group_pair_sizes
-from linkparity.criteria.group_pairs import cell_table, possible_kinds, possible_pairs
+from linkparity.criteria.constrained_group_pairs import (
+    cell_table,
+    group_pair_sizes,
+    possible_kinds,
+    possible_pairs,
+)
 from linkparity.graph.candidate_samples import stratified_candidates
 from linkparity.graph.graph import Graph
 from linkparity.graph.split import Split, SplitWarning, split_links
@@ -22,7 +26,7 @@ from linkparity.pairs.candidates import Candidates, Predict, candidates_of, scor
 from linkparity.pairs.fit import cells_of, fit_pairs
 from linkparity.pairs.source import JoinedPairs, Kinds, PairSource
 from linkparity.pairs.totals import Totals
-from linkparity.projection.i_projection import check_logits
+from linkparity.projection.logits import check_logits
 from linkparity.reading.groups import NO_GROUP
 from linkparity.support.errors import InputError, warn
 
@@ -151,7 +155,8 @@ def _scored_pairs(
     score = pair_scorer(model)
 
     def predict(index: np.ndarray) -> np.ndarray:
-        logits, _ = check_logits(score(torch.from_numpy(index)))
+        logits = score(torch.from_numpy(index))
+        check_logits(logits)
         return logits.numpy()
 
     candidates = candidates_of(graph)

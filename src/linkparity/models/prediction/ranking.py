@@ -14,8 +14,9 @@ from linkparity.models import LinkModel
 from linkparity.models.prediction.postprocess import Tilts
 from linkparity.models.training.objective import widen
 from linkparity.models.training.sampled import pair_products
-from linkparity.support.arrays import integers, whole_number
+from linkparity.support.arrays import whole_number
 from linkparity.support.errors import InputError
+from linkparity.support.tensors import integers
 
 #: Scores held in memory at a time.
 BLOCK = 1 << 23

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 
 from linkparity.criteria import CRITERIA, Cells, Criterion, trainable
-from linkparity.criteria.constrained_group_pairs import graph_criterion
-from linkparity.criteria.group_pairs import possible_pairs
+from linkparity.criteria.constrained_group_pairs import graph_criterion, possible_pairs
 from linkparity.graph import Graph
 from linkparity.projection.fit import PairSums, check_tolerance
 from linkparity.projection.regularizer import FairnessRegularizer, Parity

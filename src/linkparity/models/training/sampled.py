@@ -9,10 +9,12 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.criteria import Cells, Criterion
-from linkparity.criteria.group_pairs import possible_kinds
+from linkparity.criteria.constrained_group_pairs import possible_kinds
 from linkparity.graph.graph import Graph
 from linkparity.models.training.objective import PairWeights, pair_weights, push_back, widen
-from linkparity.projection.sums import Sums, tensor_sums
+from linkparity.projection.chunks import placed
+from linkparity.projection.sums import Sums
+from linkparity.projection.tensor_sums import tensor_sums
 from linkparity.support.randomness import random_order
 
 if TYPE_CHECKING:
@@ -144,7 +146,7 @@ class _Kinds:
         self.width = graph.num_groups + 1
         dtype = torch.int16 if len(self.cells.mass) < 2**15 else torch.int32
         self.table = torch.full((2 * self.width**2,), -1, dtype=dtype)
-        self.table[self._kind(pairs, label)] = self.cells.code.to(dtype)
+        self.table[self._kind(pairs, label)] = torch.from_numpy(self.cells.code).to(dtype)
         for kind, part in zip(weight, self.table.view(2, -1), strict=True):
             if kind == 0:
                 part.fill_(-1)
@@ -158,15 +160,18 @@ class _Kinds:
         """The cells of pairs with these groups and labels, their weights relative to the larger."""
         code = self.table[self._kind(groups, label.long())]
         sizes = torch.bincount(code.long() + 1, minlength=len(self.cells.mass) + 1).numpy()
-        order = torch.from_numpy(np.argsort(code.numpy(), kind="stable")[sizes[0] :])
+        order = np.argsort(code.numpy(), kind="stable")[sizes[0] :]
+        weight = None
+        if not self.equal:
+            weight = self.weight[label[torch.from_numpy(order)].long()].numpy()
         linked = torch.bincount(code[label].long() + 1, minlength=len(sizes)).numpy()[1:]
         other, link = self.weight.double().tolist()
         return replace(
             self.cells,
-            code=code,
+            code=code.numpy(),
             order=order,
             start=np.concatenate([[0], np.cumsum(sizes[1:])]),
-            weight=None if self.equal else self.weight[label[order].long()],
+            weight=weight,
             mass=other * (sizes[1:] - linked) + link * linked,
             label_mass=link * linked if self.cells.criterion.data_target else None,
         )
@@ -239,8 +244,9 @@ class SampledBatch:
             assert self.source is not None
             assert self.cells is not None
             change = self.source.shift(tilt) * (gamma / self.cells.total)
-            assert self.local.order is not None
-            gradient.index_add_(0, self.local.order, change.to(gradient.dtype))
+            order, _ = placed(self.local, gradient.device)
+            assert order is not None
+            gradient.index_add_(0, order, change.to(gradient.dtype))
         if self.history is None:
             self.logits.backward(gradient.to(self.logits.dtype))
             return

@@ -11,7 +11,8 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from linkparity.models.training.objective import push_back, widen
-from linkparity.projection.sums import RememberedSums, SegmentSums, Sums
+from linkparity.projection.sums import RememberedSums, Sums
+from linkparity.projection.tensor_sums import SegmentSums
 from linkparity.support.arrays import sum_segments
 
 if TYPE_CHECKING:

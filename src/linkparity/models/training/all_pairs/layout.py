@@ -106,7 +106,7 @@ class AllPairs:
         self.cells = None if criterion is None else self._cells(criterion)
         if self.cells is not None:
             #: The cell of each segment's other pairs, and of its links; −1 is none.
-            self.other_cell, self.link_cell = self.cells.cell.view(2, -1).numpy()
+            self.other_cell, self.link_cell = self.cells.code.reshape(2, -1).astype(np.int64)
             self.used = (self.other_cell >= 0) & (self.area > 0)
         self.below = torch.ones(TILE, TILE, dtype=torch.bool).tril_()
         self.buffers: tuple[Tensor, ...] = ()
