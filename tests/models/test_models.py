@@ -8,6 +8,7 @@ from scipy.optimize import linprog
 from sklearn.metrics import roc_auc_score
 
 from linkparity import Graph, GraphWarning, LinkModel, split_links, train
+from linkparity.experiments.model_defaults import DEFAULTS
 from linkparity.models import CNE, MODELS, MaxEnt
 from linkparity.models.debayes import solve_group_degrees
 from linkparity.models.degrees import (
@@ -22,6 +23,11 @@ from linkparity.models.degrees import (
 @pytest.fixture(params=sorted(MODELS))
 def name(request):
     return request.param
+
+
+def test_defaults_that_are_told_without_torch_are_those_of_the_models(name):
+    model = MODELS[name]
+    assert DEFAULTS[name] == (model.dimension, model.epochs, model.lr, model.strength)
 
 
 @pytest.fixture(params=[planted, planted_bipartite])

@@ -983,7 +983,8 @@ def test_integer_attribute_names_stay():
 @pytest.mark.parametrize("options", [{}, {"target": "free"}, {"tolerance": 0.03}, {"tol": 0.01}])
 def test_the_certificate_is_the_divergence_less_its_bound(options):
     drawn = random_problem(seed=5)
-    p = i_project(drawn.logits, drawn.groups, weight=drawn.weight, **options)
+    logits = torch.from_numpy(drawn.logits).requires_grad_()
+    p = i_project(logits, drawn.groups, weight=drawn.weight, **options)
     primal = divergence(drawn.logits, p.logits.numpy(), drawn.weight)
     assert p.kl.item() + p.duality_gap == pytest.approx(primal, rel=1e-10)
     assert isinstance(p.duality_gap, float)

@@ -8,7 +8,15 @@ import pyarrow as pa
 import pytest
 from table_cases import make_scores, write
 
-from linkparity.reading.duckdb import ROW, Duck, Input, fetch_batches, fetch_table
+from linkparity.reading.duckdb import (
+    ROW,
+    Duck,
+    Input,
+    arrow_array,
+    fetch_batches,
+    fetch_table,
+    numpy_array,
+)
 from linkparity.reading.files import open_table_file
 from linkparity.reading.spark_rows import rows_as_numbers
 from linkparity.support.errors import InputError, PlainError
@@ -154,3 +162,24 @@ def test_a_file_that_cannot_be_read_is_named(duck, name, tmp_path):
         duck.load(open_table_file(str(path), duck.workspace), "bad")
     assert str(caught.value).startswith(f"{path}: ")
     assert caught.value.message.fix
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2, 3], [1, None, 3], [0.5, 1.5], [0.5, None], [True, False], [True, None],
+        ["a", None], [], [None, None],
+    ],
+)  # fmt: skip
+def test_arrow_arrays_become_what_their_own_method_makes_of_them(values):
+    for array in (pa.array(values), pa.array([*values, *values]).slice(len(values))):
+        got, wanted = numpy_array(array), array.to_numpy(zero_copy_only=False)
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64, np.int8, np.bool_])
+def test_numbers_become_arrow_arrays_of_their_type(dtype):
+    values = np.arange(10).astype(dtype)
+    for part in (values, values[::3], values[:0]):
+        assert arrow_array(part).equals(pa.array(part))

@@ -18,7 +18,7 @@ from linkparity.projection.fit import Fit, FitGoal, fit_tilts, no_target
 from linkparity.projection.logits import ArrayLogits, Logits, LogitSums, add_tilts
 from linkparity.projection.solver import NotConverged
 from linkparity.projection.subsample import subsample
-from linkparity.support.arrays import is_tensor, pytorch
+from linkparity.support.arrays import is_tensor, plain, pytorch
 from linkparity.support.errors import InputError, PlainError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Projection:
         more = " …" if len(self.cell_names) > MAX_SHOWN else ""
         return (
             f"Projection to {self.cells.criterion.name}, target {shown}\n"
-            f"kl {float(self.kl):.6g} nats, {self.steps} steps\n"
+            f"kl {float(plain(self.kl)):.6g} nats, {self.steps} steps\n"
             f"residual {self.residual:.2g}, duality gap {self.duality_gap:.2g} nats\n"
             f"tilts: {tilts}{more}"
         )

@@ -365,12 +365,13 @@ def quoted(column: str) -> str:
 
 
 def arrow_array(values: np.ndarray) -> Any:
-    """Numbers as an Arrow array; ``pyarrow.array`` would import pandas."""
+    """Numbers or booleans as an Arrow array; ``pyarrow.array`` would import pandas."""
     import pyarrow as pa
 
-    values = np.ascontiguousarray(values)
-    kind = pa.from_numpy_dtype(values.dtype)
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+    kind, size = pa.from_numpy_dtype(values.dtype), len(values)
+    if values.dtype == np.bool_:
+        values = np.packbits(values, bitorder="little")
+    return pa.Array.from_buffers(kind, size, [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def numpy_array(column: Any) -> np.ndarray:
