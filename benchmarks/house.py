@@ -27,16 +27,17 @@ from linkparity.models import MODELS
 
 PACKAGE = Path(lp.__file__).parent
 SHORT = 60
-#: What the package was before the spine and the door (commit 5d8ec9c), and what is wanted of it.
+#: What this script counts in the package before the spine and the door (commit 5d8ec9c), and what
+#: is wanted.
 BEFORE_AND_WANTED = {
     "entries in src/linkparity": (16, "≤ 16"),
     "modules under 60 lines, registry entries and __init__ apart": (4, "≤ 12"),
     "the same with __init__ and __main__": (26, ""),
-    "modules entered by linkparity project": (29, "≤ 22"),
-    "functions entered by linkparity project": (425, "≤ 280"),
-    "modules entered by tune": (50, "≤ 36"),
-    "functions entered by tune": (460, "≤ 330"),
-    "modules entered by LinkPredictor.fit": (19, ""),
+    "modules entered by linkparity project": (35, "≤ 22"),
+    "functions entered by linkparity project": (454, "≤ 280"),
+    "modules entered by tune": (52, "≤ 36"),
+    "functions entered by tune": (447, "≤ 330"),
+    "modules entered by LinkPredictor.fit": (20, ""),
     "modules entered by i_project": (8, ""),
     "lines of Python in src": (30_014, "≤ 23,500"),
 }
