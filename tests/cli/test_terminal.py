@@ -150,6 +150,20 @@ def test_completion_is_installed_and_completes(tmp_path):
     assert subprocess.check_output([program], env=settings, text=True) == "project\n"
 
 
+@pytest.mark.parametrize("command", [["audit"], ["project", "--out", "f.csv"]])
+def test_long_work_on_tables_says_how_many_rows_are_done(here, capfd, monkeypatch, command):
+    monkeypatch.setattr(output, "QUIET", 0.0)
+    verb, *rest = command
+    assert exit_code(verb, "s.csv", *COMMON, *rest) == 0
+    rows = len(pd.read_csv("s.csv"))
+    lines = capfd.readouterr().err.splitlines()
+    for work in ("reading rows", "adding up rows", "comparing ranks"):
+        assert f"{work}: {rows:,} of {rows:,}" in lines
+    monkeypatch.setattr(output, "QUIET", 60.0)
+    assert exit_code(verb, "s.csv", *COMMON, *rest, *(["--force"] if rest else [])) == 0
+    assert " of " not in capfd.readouterr().err
+
+
 def test_stages_are_told_after_a_silence_and_fast_work_is_silent(capfd, monkeypatch):
     with output.stages() as stage:
         stage("reading")

@@ -18,6 +18,7 @@ from rich.segment import Segment
 from linkparity.support.display import without_controls
 from linkparity.support.errors import Message
 from linkparity.support.files import to_stdout
+from linkparity.support.progress import progress_to
 
 #: Columns of a table that goes to a file or a pipe, unless $COLUMNS says otherwise.
 WIDTH = 110
@@ -116,6 +117,37 @@ def stages() -> Iterator[Callable[[str], None]]:
     finally:
         if timer is not None:
             timer.cancel()
+
+
+@contextmanager
+def row_progress() -> Iterator[None]:
+    """Show how many rows the work in the block has done: a bar on a terminal, else lines."""
+    if sys.stderr.isatty():
+        from rich import progress as rich
+
+        columns = (
+            rich.TextColumn("{task.description}", markup=False), rich.BarColumn(),
+            rich.TaskProgressColumn(), rich.TimeElapsedColumn(),
+        )  # fmt: skip
+        with rich.Progress(*columns, console=SafeConsole(stderr=True), transient=True) as bar:
+            task = bar.add_task("opening tables", total=None)
+            with progress_to(
+                lambda work, done, rows: bar.update(
+                    task, description=work, completed=done, total=rows
+                )
+            ):
+                yield
+        return
+    last = time.monotonic()
+
+    def report(work: str, done: int, rows: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= QUIET:
+            last = time.monotonic()
+            say(f"{work}: {done:,} of {rows:,}")
+
+    with progress_to(report):
+        yield
 
 
 def one_line(error: BaseException) -> str | None:

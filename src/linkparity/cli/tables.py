@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from linkparity.cli import options as opt
-from linkparity.cli.output import say, show, show_json
+from linkparity.cli.output import row_progress, say, show, show_json
 from linkparity.support.display import counted
 from linkparity.support.errors import InputError
 from linkparity.support.files import outputs_in_place
@@ -56,7 +56,8 @@ def audit(
         check_output(html, force, (table.scores, table.nodes, compare))
     began = time.perf_counter()
     asked = AuditOptions(criterion, confidence, top, intervals=intervals, min_pairs=table.min_pairs)
-    found = audit_table(table.tables(compare=compare), asked)
+    with row_progress():
+        found = audit_table(table.tables(compare=compare), asked)
     _say_cost(found.scans, found.pairs, began)
     failed = [reason for gate in gates if (reason := gate.judge(found)) is not None]
     if html is not None:
@@ -117,7 +118,8 @@ def project(
     options = ProjectOptions(
         criterion, goal, tolerance, tilt_by, apply, save_tilts, explain, force, measured
     )
-    _, found = correct_table(table.tables(out), options)
+    with row_progress():
+        _, found = correct_table(table.tables(out), options)
     assert found is not None
     _say_cost(found.scans, found.rows, began)
     with outputs_in_place(out, save_tilts):

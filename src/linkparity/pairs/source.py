@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 import numpy as np
 
 from linkparity.support.arrays import expit, logit
+from linkparity.support.progress import with_progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -281,7 +282,7 @@ class PairSource:
     def run(self, *sums: Sum) -> None:
         """Pass over all rows once and add them to the sums."""
         self.count_pass()
-        for chunk in self.chunks():
+        for chunk in with_progress("adding up rows", self.size, self.chunks()):
             for each in sums:
                 each.add(chunk)
 
@@ -368,7 +369,8 @@ class PairSource:
         from linkparity.pairs.sorting import sorted_rows
 
         self.count_pass()
-        yield from sorted_rows(self, columns)
+        rows = sorted_rows(self, columns)
+        yield from with_progress("comparing ranks", self.size, rows, lambda piece: len(piece[0]))
 
 
 class TiltedPairs(PairSource):

@@ -26,6 +26,7 @@ from linkparity.reading.sql import Column, comparable
 from linkparity.reading.store import ColumnStore
 from linkparity.support.arrays import logit
 from linkparity.support.errors import InputError
+from linkparity.support.progress import with_progress
 
 #: Bytes of a row in the columns, with logits and weights.
 ROW_BYTES = 33
@@ -190,7 +191,8 @@ class ArrayReader(Reader):
         """All rows, each checked on its own."""
         groups = self.groups if self.nodes is None and self.groups.names else None
         query = RowQuery(self.given, self.columns, self.options, ids, groups)
-        for batch in self.duck.batches(query.sql(self.ends.tables)):
+        batches = self.duck.batches(query.sql(self.ends.tables))
+        for batch in with_progress("reading rows", self.total, batches, lambda b: len(b["row"])):
             self._add(batch)
         dropped = self.check(faults)
         wrong = self.total > self.issues.count[OK, 0]
