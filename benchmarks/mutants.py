@@ -7,6 +7,7 @@ that its tests let pass has survived, and a hang counts as killed.
 
     make mutants                          # the sample that CONTRIBUTING reports
     make mutants ARGS="--only metrics/kl.py --sample 40"
+    make mutants ARGS="--again survivors.txt"  # those that an earlier run printed
 """
 
 import argparse
@@ -313,6 +314,20 @@ def run_all(work: list[Work], jobs: int) -> Iterator[tuple[Work, int, float]]:
                 yield what, process.exitcode, seconds
 
 
+def listed(file: Path, known: list[Mutation]) -> list[Mutation]:
+    """The mutations that a file lists as ``module:line  change``, the nearest in line of each."""
+    found = []
+    for text in file.read_text().splitlines():
+        place, _, change = text.partition("  ")
+        module, _, line = place.partition(":")
+        same = [each for each in known if (each.module, each.change) == (module, change)]
+        if same:
+            found.append(min(same, key=lambda each: abs(each.line - int(line))))
+        else:
+            print(f"no longer there: {text}", file=sys.stderr)
+    return found
+
+
 def main() -> None:
     """Draw the sample, run it, print the share killed and the survivors."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -320,13 +335,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="Random seed of the sample.")
     parser.add_argument("--jobs", type=int, default=2, help="Processes at a time.")
     parser.add_argument("--only", default="", help="Modules whose paths begin so.")
+    parser.add_argument("--again", type=Path, help="Survivors that an earlier run printed.")
     options = parser.parse_args()
     os.chdir(ROOT)
     LOGS.mkdir(parents=True, exist_ok=True)
     for name in HEAVY:
         importlib.import_module(name)
     begin, known = time.monotonic(), find_mutations(options.only)
-    drawn = random.Random(options.seed).sample(known, min(options.sample, len(known)))
+    if options.again is None:
+        drawn = random.Random(options.seed).sample(known, min(options.sample, len(known)))
+    else:
+        drawn = listed(options.again, known)
     drawn.sort(key=lambda mutation: (mutation.module, mutation.number))
     work: list[Work] = [(tests_of(mutation.module), mutation) for mutation in drawn]
     every = " ".join(dict.fromkeys(" ".join(tests for tests, _ in work).split()))
