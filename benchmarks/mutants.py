@@ -50,6 +50,12 @@ TESTS = {
     "metrics/candidates.py": "metrics/test_on_candidates.py metrics/test_evaluation.py",
     "metrics/evaluation.py": "metrics/test_evaluation.py metrics/test_on_candidates.py",
     "metrics/intervals/": "tables/test_interval_oracles.py metrics/test_intervals.py",
+    "metrics/intervals/estimates.py": "metrics/test_estimates.py tables/test_interval_oracles.py "
+    "metrics/test_intervals.py",
+    "metrics/intervals/placements.py": "metrics/test_placements.py tables/test_interval_oracles.py "
+    "metrics/test_intervals.py",
+    "metrics/intervals/spreads.py": "metrics/test_estimates.py tables/test_interval_oracles.py "
+    "metrics/test_intervals.py",
     "metrics/intervals/changes.py": "tables/test_interval_oracles.py tables/test_compare.py",
     "metrics/fairlearn_frame.py": "metrics/test_evaluation.py",
     "pairs/": "tables/test_tables.py tables/test_weights.py tables/test_saturated_scores.py",
