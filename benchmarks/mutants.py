@@ -48,6 +48,7 @@ TESTS = {
     "projection/test_solver_ends.py tables/test_tilt_by_groups.py",
     "projection/subsample.py": "projection/test_subsample.py projection/test_projection.py",
     "projection/sums.py": "projection/test_sums.py projection/test_projection.py",
+    "projection/tensor_sums.py": "projection/test_sums.py projection/test_projection.py",
     "metrics/": "metrics/test_metrics.py metrics/test_measures.py metrics/test_gap_details.py",
     "metrics/candidates.py": "metrics/test_on_candidates.py metrics/test_evaluation.py",
     "metrics/evaluation.py": "metrics/test_evaluation.py metrics/test_on_candidates.py",
