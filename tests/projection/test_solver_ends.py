@@ -66,7 +66,7 @@ def test_constraints_that_contradict_each_other_are_given_up_when_no_step_is_lef
         asked.append(tilt)
         return sums(tilt)
 
-    with pytest.raises(Infeasible, match=r"constraint b: 0 cannot .* stays 0\.3 away"):
+    with pytest.raises(Infeasible, match=r"constraint [ab]: . cannot hold together"):
         fit_tilts(counted, cells, FitGoal.of(cells, {"a": 0.3, "b": 0.6}), 1e-10, 9.0)
     assert len(asked) < 50
 
