@@ -36,20 +36,29 @@ TESTS = {
     "criteria/": "criteria projection/test_regularizer.py projection/test_projection.py",
     "criteria/constrained_group_pairs.py": "criteria/test_constrained_group_pairs.py "
     "criteria/test_criteria.py training/test_many_groups.py",
-    "criteria/group_pairs.py": "criteria/test_group_pairs.py criteria/test_several_attributes.py "
+    "criteria/group_pairs.py": "criteria/test_group_pairs.py criteria/test_crossed_groups.py "
+    "criteria/test_several_attributes.py "
     "criteria/test_criteria.py projection/test_projection.py",
     "projection/": "projection/test_free_target.py projection/test_regularizer.py "
-    "projection/test_projection.py projection/test_coupled_tolerance.py",
-    "projection/regularizer.py": "projection/test_regularizer.py",
+    "projection/test_solver_ends.py projection/test_projection.py "
+    "projection/test_coupled_tolerance.py",
+    "projection/regularizer.py": "projection/test_regularizer.py projection/test_solver_ends.py",
     "projection/group_tilts.py": "projection/test_group_tilts.py tables/test_tilt_by_groups.py",
     "projection/solver/shared_tilt.py": "projection/test_group_tilts.py "
-    "tables/test_tilt_by_groups.py",
+    "projection/test_solver_ends.py tables/test_tilt_by_groups.py",
     "projection/subsample.py": "projection/test_subsample.py projection/test_projection.py",
     "projection/sums.py": "projection/test_sums.py projection/test_projection.py",
+    "projection/tensor_sums.py": "projection/test_sums.py projection/test_projection.py",
     "metrics/": "metrics/test_metrics.py metrics/test_measures.py metrics/test_gap_details.py",
     "metrics/candidates.py": "metrics/test_on_candidates.py metrics/test_evaluation.py",
     "metrics/evaluation.py": "metrics/test_evaluation.py metrics/test_on_candidates.py",
     "metrics/intervals/": "tables/test_interval_oracles.py metrics/test_intervals.py",
+    "metrics/intervals/estimates.py": "metrics/test_estimates.py tables/test_interval_oracles.py "
+    "metrics/test_intervals.py",
+    "metrics/intervals/placements.py": "metrics/test_placements.py tables/test_interval_oracles.py "
+    "metrics/test_intervals.py",
+    "metrics/intervals/spreads.py": "metrics/test_estimates.py tables/test_interval_oracles.py "
+    "metrics/test_intervals.py",
     "metrics/intervals/changes.py": "tables/test_interval_oracles.py tables/test_compare.py",
     "metrics/fairlearn_frame.py": "metrics/test_evaluation.py",
     "pairs/": "tables/test_tables.py tables/test_weights.py tables/test_saturated_scores.py",
