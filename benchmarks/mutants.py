@@ -52,14 +52,15 @@ TESTS = {
     "metrics/intervals/": "tables/test_interval_oracles.py metrics/test_intervals.py",
     "metrics/intervals/changes.py": "tables/test_interval_oracles.py tables/test_compare.py",
     "metrics/fairlearn_frame.py": "metrics/test_evaluation.py",
-    "pairs/": "tables/test_tables.py tables/test_weights.py tables/test_saturated_scores.py",
+    "pairs/": "pairs/test_array_pairs.py pairs/test_totals.py pairs/test_lists.py "
+    "tables/test_tables.py tables/test_weights.py tables/test_saturated_scores.py",
     "pairs/candidates.py": "pairs/test_candidate_source.py metrics/test_on_candidates.py",
     "pairs/cluster_sums.py": "tables/test_cluster_sums.py tables/test_interval_oracles.py",
     "pairs/fit.py": "projection/test_group_tilts.py tables/test_tilt_by_groups.py "
     "tables/test_tables.py",
-    "pairs/nodes.py": "tables/test_interval_oracles.py tables/test_table_intervals.py "
+    "pairs/nodes.py": "pairs/test_crossed_sums.py tables/test_interval_oracles.py tables/test_table_intervals.py "
     "metrics/test_intervals.py",
-    "pairs/rank_sums.py": "tables/test_large_tables.py metrics/test_metrics.py",
+    "pairs/rank_sums.py": "pairs/test_rank_sums.py tables/test_large_tables.py metrics/test_metrics.py",
     "pairs/reachable_targets.py": "projection/test_group_tilts.py tables/test_tilt_by_groups.py "
     "tables/test_tables.py",
     "pairs/sorting.py": "tables/test_large_tables.py metrics/test_metrics.py",
