@@ -47,6 +47,8 @@ TESTS = {
     "projection/subsample.py": "projection/test_subsample.py projection/test_projection.py",
     "projection/sums.py": "projection/test_sums.py projection/test_projection.py",
     "metrics/": "metrics/test_metrics.py metrics/test_measures.py metrics/test_gap_details.py",
+    "metrics/scored_pairs.py": "metrics/test_metrics.py metrics/test_measures.py "
+    "metrics/test_gap_details.py metrics/test_evaluation.py",
     "metrics/candidates.py": "metrics/test_on_candidates.py pairs/test_candidate_source.py "
     "metrics/test_evaluation.py",
     "metrics/evaluation.py": "metrics/test_evaluation.py metrics/test_on_candidates.py",
