@@ -191,8 +191,13 @@ def test_a_sample_is_said_with_its_standard_error(graph, monkeypatch):
     assert "the standard error of the mean of a pair of groups is at most 0.0" in note
 
 
-def test_cells_have_the_scores_of_test_links_beside_those_of_candidates(graph):
+@pytest.mark.parametrize("trained", [0, 9])
+def test_cells_have_the_scores_of_test_links_beside_those_of_candidates(graph, trained):
+    """Test links that are training links too are no candidates, but count in ``eo``."""
     split = lp.split_links(graph, seed=0)
+    index = torch.cat([split.test.index, split.train.links[:trained]])
+    label = torch.cat([split.test.label, torch.ones(trained, dtype=torch.int64)])
+    split = lp.Split(split.train, lp.Pairs(index, label))
     found = lp.evaluate(Model(), split, over="candidates", measures=["dp", "eo"])
     on_test = lp.evaluate(Model(), split, measures=["eo"])
     index = split.test.index[split.test.label == 1]
