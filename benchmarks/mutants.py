@@ -68,7 +68,8 @@ TESTS = {
     "metrics/test_metrics.py",
     "pairs/reachable_targets.py": "pairs/test_frozen_fits.py tables/test_saturated_scores.py "
     "projection/test_group_tilts.py tables/test_tilt_by_groups.py tables/test_tables.py",
-    "pairs/sorting.py": "tables/test_large_tables.py metrics/test_metrics.py",
+    "pairs/sorting.py": "pairs/test_sorted_rows.py tables/test_large_tables.py "
+    "metrics/test_metrics.py",
 }
 #: Modules that lay out text, and those that only run on Spark; the sums of tables are in pairs/.
 LEFT_OUT = ("metrics/printing.py", "metrics/tables/", "pairs/spark")
