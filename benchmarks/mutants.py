@@ -55,8 +55,9 @@ TESTS = {
     "metrics/intervals/": "tables/test_interval_oracles.py metrics/test_intervals.py",
     "metrics/intervals/changes.py": "tables/test_interval_oracles.py tables/test_compare.py",
     "metrics/fairlearn_frame.py": "metrics/test_evaluation.py",
-    "pairs/": "pairs/test_array_pairs.py pairs/test_totals.py pairs/test_lists.py "
-    "tables/test_tables.py tables/test_weights.py tables/test_saturated_scores.py",
+    "pairs/": "pairs/test_array_pairs.py pairs/test_totals.py pairs/test_tilted_sums.py "
+    "pairs/test_lists.py tables/test_tables.py tables/test_weights.py "
+    "tables/test_saturated_scores.py",
     "pairs/candidates.py": "pairs/test_candidate_source.py metrics/test_on_candidates.py",
     "pairs/cluster_sums.py": "pairs/test_held_rows.py tables/test_cluster_sums.py "
     "tables/test_interval_oracles.py",
