@@ -50,7 +50,10 @@ TESTS = {
     "projection/sums.py": "projection/test_sums.py projection/test_projection.py",
     "projection/tensor_sums.py": "projection/test_sums.py projection/test_projection.py",
     "metrics/": "metrics/test_metrics.py metrics/test_measures.py metrics/test_gap_details.py",
-    "metrics/candidates.py": "metrics/test_on_candidates.py metrics/test_evaluation.py",
+    "metrics/scored_pairs.py": "metrics/test_metrics.py metrics/test_measures.py "
+    "metrics/test_gap_details.py metrics/test_evaluation.py",
+    "metrics/candidates.py": "metrics/test_on_candidates.py pairs/test_candidate_source.py "
+    "metrics/test_evaluation.py",
     "metrics/evaluation.py": "metrics/test_evaluation.py metrics/test_on_candidates.py",
     "metrics/intervals/": "tables/test_interval_oracles.py metrics/test_intervals.py",
     "metrics/intervals/estimates.py": "metrics/test_estimates.py tables/test_interval_oracles.py "
@@ -61,17 +64,22 @@ TESTS = {
     "metrics/test_intervals.py",
     "metrics/intervals/changes.py": "tables/test_interval_oracles.py tables/test_compare.py",
     "metrics/fairlearn_frame.py": "metrics/test_evaluation.py",
-    "pairs/": "tables/test_tables.py tables/test_weights.py tables/test_saturated_scores.py",
+    "pairs/": "pairs/test_array_pairs.py pairs/test_totals.py pairs/test_tilted_sums.py "
+    "pairs/test_lists.py tables/test_tables.py tables/test_weights.py "
+    "tables/test_saturated_scores.py",
     "pairs/candidates.py": "pairs/test_candidate_source.py metrics/test_on_candidates.py",
-    "pairs/cluster_sums.py": "tables/test_cluster_sums.py tables/test_interval_oracles.py",
-    "pairs/fit.py": "projection/test_group_tilts.py tables/test_tilt_by_groups.py "
-    "tables/test_tables.py",
-    "pairs/nodes.py": "tables/test_interval_oracles.py tables/test_table_intervals.py "
-    "metrics/test_intervals.py",
-    "pairs/rank_sums.py": "tables/test_large_tables.py metrics/test_metrics.py",
-    "pairs/reachable_targets.py": "projection/test_group_tilts.py tables/test_tilt_by_groups.py "
-    "tables/test_tables.py",
-    "pairs/sorting.py": "tables/test_large_tables.py metrics/test_metrics.py",
+    "pairs/cluster_sums.py": "pairs/test_held_rows.py tables/test_cluster_sums.py "
+    "tables/test_interval_oracles.py",
+    "pairs/fit.py": "pairs/test_frozen_fits.py tables/test_saturated_scores.py "
+    "projection/test_group_tilts.py tables/test_tilt_by_groups.py tables/test_tables.py",
+    "pairs/nodes.py": "pairs/test_crossed_sums.py tables/test_interval_oracles.py "
+    "tables/test_table_intervals.py metrics/test_intervals.py",
+    "pairs/rank_sums.py": "pairs/test_rank_sums.py tables/test_large_tables.py "
+    "metrics/test_metrics.py",
+    "pairs/reachable_targets.py": "pairs/test_frozen_fits.py tables/test_saturated_scores.py "
+    "projection/test_group_tilts.py tables/test_tilt_by_groups.py tables/test_tables.py",
+    "pairs/sorting.py": "pairs/test_sorted_rows.py tables/test_large_tables.py "
+    "metrics/test_metrics.py",
 }
 #: Modules that lay out text, and those that only run on Spark; the sums of tables are in pairs/.
 LEFT_OUT = ("metrics/printing.py", "metrics/tables/", "pairs/spark")

@@ -223,6 +223,17 @@ def test_reason_for_an_interval_alone_stands_under_its_own_name():
     assert "separate" in scores.reasons["auc interval"]
 
 
+def test_a_measure_that_is_not_wanted_is_about_nothing(logits):
+    known = score_pairs(logits[:6], [0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 1, 0])
+    found = score_pairs(logits[:6], [0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 1, 0], measures=["dp"])
+    assert found.counts.pop("dp") == known.counts["dp"] == (6, "pairs")
+    assert (found.pairs, found.links) == (6, 3)
+    assert found.counts == {
+        name: (0, unit) for name, (_, unit) in known.counts.items() if name != "dp"
+    }
+    assert {unit for _, unit in found.counts.values()} == {"pairs", "links", "nodes"}
+
+
 def test_cells_carry_names_counts_and_means(split, logits):
     scores = evaluate(Model(logits), split)
     groups = split.train.group.numpy()[split.test.index.numpy()]

@@ -47,6 +47,17 @@ def test_an_entry_says_what_its_function_does(measure):
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+def test_an_entry_says_whether_its_estimate_has_an_interval(measure):
+    found = measure.function(ScoredPairs.of(**scored_problem()))
+    assert measure.has_interval == (found.interval is not None)
+
+
+def test_tables_of_runs_have_a_column_for_each_measure_of_the_paper():
+    shown = {name for name, measure in MEASURES.items() if measure.in_runs}
+    assert shown == {"auc", "dp", "eo", "rdp", "rb", "kl"}
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_the_sentence_names_the_value_at_parity(measure):
     if measure.parity is not None:
         assert re.search(rf"\b{measure.parity:g} is (parity|chance)", measure.sentence)

@@ -591,6 +591,15 @@ def test_every_metric_answers_an_empty_problem_with_a_reason(projection):
         assert found.count == 0
 
 
+def test_a_custom_criterion_about_no_pairs_has_no_divergence():
+    none = np.zeros(0, dtype=np.int64)
+    custom = lp.criteria.Custom(none, A=[[1.0, -1.0]], b=[0.0])
+    groups = np.empty((0, 2), dtype=int)
+    found = MEASURES["kl"].function(ScoredPairs.of(logits=[], groups=groups, criterion=custom))
+    assert math.isnan(found.value)
+    assert found.reason
+
+
 @given(
     st.lists(st.tuples(st.integers(-1, 5), st.integers(-1, 5)), max_size=30),
     st.sampled_from([1, 1000, 10**8]),

@@ -5,7 +5,11 @@ import pytest
 import torch
 
 import linkparity as lp
-from linkparity.metrics.candidates import sample_candidates
+from linkparity.metrics.candidates import (
+    SampledCandidates,
+    _with_links,
+    sample_candidates,
+)
 from linkparity.metrics.evaluation import scored_sets
 from linkparity.pairs.candidates import candidates_of
 from linkparity.support.arrays import expit
@@ -52,6 +56,8 @@ def test_a_sample_gives_the_means_of_all_within_its_standard_error(graph, monkey
         assert len(means.index) < means.count
         assert len(ranks.index) == 600
         assert means.weight.sum() == pytest.approx(means.count)
+        assert ranks.count == means.count == len(every)
+        assert ranks.weight.sum() == pytest.approx(len(every))
         mine = np.sort(graph.group.numpy()[means.index], axis=1) @ [3, 1]
         found = np.bincount(mine, expit(means.logits)) / np.maximum(np.bincount(mine), 1)
         off.append((found - exact) / means.standard_error)
@@ -183,3 +189,48 @@ def test_a_sample_is_said_with_its_standard_error(graph, monkeypatch):
     (note,) = [note for note in found.notes if "sample" in note]
     assert f" of {count:,} candidates" in note
     assert "the standard error of the mean of a pair of groups is at most 0.0" in note
+
+
+@pytest.mark.parametrize("trained", [0, 9])
+def test_cells_have_the_scores_of_test_links_beside_those_of_candidates(graph, trained):
+    """Test links that are training links too are no candidates, but count in ``eo``."""
+    split = lp.split_links(graph, seed=0)
+    index = torch.cat([split.test.index, split.train.links[:trained]])
+    label = torch.cat([split.test.label, torch.ones(trained, dtype=torch.int64)])
+    split = lp.Split(split.train, lp.Pairs(index, label))
+    found = lp.evaluate(Model(), split, over="candidates", measures=["dp", "eo"])
+    on_test = lp.evaluate(Model(), split, measures=["eo"])
+    index = split.test.index[split.test.label == 1]
+    ends = [tuple(sorted(pair)) for pair in graph.group[index].tolist()]
+    prob = expit(logits_of(index))
+    for cell, other in zip(found.cells, on_test.cells, strict=True):
+        key = tuple(sorted(graph.group_names.index(name) for name in cell.groups))
+        mine = [p for p, end in zip(prob, ends, strict=True) if end == key]
+        assert cell.links == len(mine)
+        assert cell.link_mean == pytest.approx(np.mean(mine), abs=1e-12)
+        assert cell.link_interval == other.link_interval
+        assert cell.link_interval is not None
+    means = [cell.link_mean for cell in found.cells]
+    assert found.eo == pytest.approx(max(means) - min(means), abs=1e-12)
+
+
+def test_a_sample_has_every_link_once_and_the_others_in_their_place():
+    graph = lp.Graph(6, [[0, 1], [0, 2]], [0, 0, 0, 0, 1, 1])
+    index = np.array([[0, 1], [0, 3], [1, 3], [0, 4], [4, 5]])
+    sample = SampledCandidates(index, np.arange(5.0), np.array([2.0, 2.0, 2.0, 8.0, 1.0]), 15)
+    found = _with_links(sample, graph, np.array([[0, 1], [0, 2]]), np.array([7.0, 9.0]))
+    assert found.index.tolist() == [[0, 1], [0, 2], *index[1:].tolist()]
+    assert found.logits.tolist() == [7, 9, 1, 2, 3, 4]
+    assert found.weight.tolist() == [1, 1, 2, 2, 8, 1]  # 4 of 6 are left for 2 of the first groups
+
+
+def test_of_many_groups_only_pairs_that_have_a_candidate_are_kinds():
+    size = 45
+    pairs = torch.stack(torch.meshgrid(*[torch.arange(size)] * 2, indexing="ij"), dim=-1)
+    far = (pairs[..., 0] - pairs[..., 1]).abs() > 5
+    links = pairs[far & (pairs[..., 0] < pairs[..., 1])]
+    split = lp.split_links(lp.Graph(size, links, torch.arange(size)), test=0.05, seed=0)
+    kinds = scored_sets(Model(), split, over="candidates")["means"].source.kinds
+    trained = {tuple(sorted(pair)) for pair in split.train.links.tolist()}
+    known = [(i, j) for i in range(size) for j in range(i + 1, size) if (i, j) not in trained]
+    assert sorted(map(tuple, kinds.key.tolist())) == known
