@@ -1,7 +1,7 @@
 """Where scored pairs come from: chunks of rows, the kinds of rows, and passes over them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
@@ -75,14 +75,6 @@ class Kinds:
     def of_pair(self) -> "csr_array":
         """``(K, G)`` 1 where a kind has the pair of groups."""
         return membership(self.pair[:, None], len(self.key))
-
-    def only(self, used: np.ndarray) -> "Kinds":
-        """Some of the kinds, ``used (K,)``, and the pairs of groups that these have."""
-        pair = self.pair[used]
-        present = np.unique(pair[pair >= 0])
-        number = np.full(len(self.key) + 1, -1)
-        number[present] = np.arange(len(present))
-        return replace(self, key=self.key[present], pair=number[pair], label=self.label[used])
 
 
 def membership(cell: np.ndarray, size: int) -> "csr_array":
